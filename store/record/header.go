@@ -236,7 +236,7 @@ func AppendHeader(dst []byte, h Header) []byte {
 // batch is one whole entry; of less than a fixed part it gives 0 and 1, which
 // never agree.
 func Checksum(batch []byte) (stored, computed uint32) {
-	if len(batch) < PrefixSize || batch[posMagic] == 2 && len(batch) < HeaderSize {
+	if len(batch) < PrefixSize || batch[posMagic] > 1 && len(batch) < HeaderSize {
 		return 0, 1
 	}
 	if batch[posMagic] < 2 {

@@ -1,0 +1,250 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+)
+
+// firstGuess is how much room an unknown size gets at first.
+const firstGuess = 64 << 10
+
+// inflater owns the decoders; each is made when first needed.
+type inflater struct {
+	gz  *gzip.Reader
+	zs  *zstd.Decoder
+	src bytes.Reader
+}
+
+// inflaters serves Decompress.
+var inflaters = sync.Pool{New: func() any { return new(inflater) }}
+
+// Decompress appends what src decompresses to, max bytes at most: more is
+// ErrTooLarge, found before the memory is taken. magic matters to lz4 only:
+// old writers' frames have a wrong header checksum, taken in magic 0 and 1.
+// On an error dst is given back as it was. It is safe for concurrent use.
+func Decompress(dst []byte, c Codec, magic int8, src []byte, max int64) ([]byte, error) {
+	f := inflaters.Get().(*inflater)
+	out, err := f.inflate(dst, c, magic, src, max)
+	inflaters.Put(f)
+	if err != nil {
+		return dst, fmt.Errorf("decompress %s: %w", c, err)
+	}
+	return out, nil
+}
+
+func (f *inflater) inflate(dst []byte, c Codec, magic int8, src []byte, max int64) ([]byte, error) {
+	switch c {
+	case None:
+		if int64(len(src)) > max {
+			return nil, ErrTooLarge
+		}
+		return append(dst, src...), nil
+	case Gzip:
+		return f.gunzip(dst, src, max)
+	case Snappy:
+		return unsnappy(dst, src, max)
+	case Lz4:
+		return unlz4(dst, src, magic >= 2, max)
+	case Zstd:
+		return f.unzstd(dst, src, max)
+	}
+	return nil, ErrCodec
+}
+
+// gunzip reads one or more gzip members. Bytes behind the last are ignored,
+// as Java does.
+func (f *inflater) gunzip(dst, src []byte, max int64) ([]byte, error) {
+	f.src.Reset(src)
+	defer f.src.Reset(nil) // do not keep the batch alive
+	begin := len(dst)
+	dst = slices.Grow(dst, gunzipGuess(src, max))
+	for first := true; first || moreGzip(src, f.src.Len()); first = false {
+		var err error
+		if f.gz == nil {
+			f.gz, err = gzip.NewReader(&f.src)
+		} else {
+			err = f.gz.Reset(&f.src)
+		}
+		if err != nil {
+			return nil, eof(err)
+		}
+		f.gz.Multistream(false)
+		if dst, err = readAll(f.gz, dst, begin, max); err != nil {
+			return nil, eof(err)
+		}
+	}
+	return dst, nil
+}
+
+// gunzipGuess takes the size out of the trailer if it is a likely one: deflate
+// cannot do better than 1 to 1032.
+func gunzipGuess(src []byte, max int64) int {
+	guess := int64(firstGuess)
+	if n := len(src); n >= 18 {
+		if said := int64(binary.LittleEndian.Uint32(src[n-4:])); said < int64(n)*1032 {
+			guess = said + 1
+		}
+	}
+	return int(min(guess, max))
+}
+
+func moreGzip(src []byte, left int) bool {
+	rest := src[len(src)-left:]
+	return left >= 2 && rest[0] == 0x1f && rest[1] == 0x8b
+}
+
+// readAll appends all of r, to no more than max bytes after dst[:begin].
+func readAll(r io.Reader, dst []byte, begin int, max int64) ([]byte, error) {
+	for {
+		if len(dst) == cap(dst) {
+			room := max - int64(len(dst)-begin)
+			if room <= 0 {
+				return dst, atEnd(r)
+			}
+			dst = slices.Grow(dst, int(min(room, int64(cap(dst)))))
+		}
+		room := dst[len(dst):cap(dst)]
+		if left := max - int64(len(dst)-begin); int64(len(room)) > left {
+			if left == 0 {
+				return dst, atEnd(r)
+			}
+			room = room[:left]
+		}
+		n, err := r.Read(room)
+		dst = dst[:len(dst)+n]
+		if err == io.EOF {
+			return dst, nil
+		}
+		if err != nil {
+			return dst, err
+		}
+	}
+}
+
+// atEnd reports ErrTooLarge unless r has nothing more.
+func atEnd(r io.Reader) error {
+	var one [1]byte
+	switch n, err := io.ReadFull(r, one[:]); {
+	case n > 0:
+		return ErrTooLarge
+	case err == io.EOF:
+		return nil
+	default:
+		return err
+	}
+}
+
+// eof turns the plain end into an unexpected one.
+func eof(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// unzstd decodes all frames. The decoder never goes beyond the room it is
+// given, so an unknown size is tried with more and more of it.
+func (f *inflater) unzstd(dst, src []byte, max int64) ([]byte, error) {
+	if f.zs == nil {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+		f.zs = d
+	}
+	begin := len(dst)
+	room := min(max, max64(int64(cap(dst)-begin), firstGuess, 4*int64(len(src))))
+	var head zstd.Header
+	if head.Decode(src) == nil && head.HasFCS {
+		if head.FrameContentSize > uint64(max) {
+			return nil, ErrTooLarge
+		}
+		room = min(max, max64(room, int64(head.FrameContentSize)))
+	}
+	for {
+		dst = slices.Grow(dst, int(room))
+		out, err := f.zs.DecodeAll(src, dst[:begin:begin+int(room)])
+		switch {
+		case err == nil:
+			return out, nil
+		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
+			return nil, err
+		case room >= max:
+			return nil, ErrTooLarge
+		}
+		room = min(max, 4*room)
+	}
+}
+
+func max64(a int64, more ...int64) int64 {
+	for _, b := range more {
+		a = max(a, b)
+	}
+	return a
+}
+
+// Snappy as Java writes it: a magic of 8 bytes, two version fields, then
+// blocks, each after its length.
+const (
+	xerialMagic  = "\x82SNAPPY\x00"
+	xerialHeader = 16
+)
+
+// unsnappy reads a raw block, or a stream of blocks with Java's header. The
+// version fields are 1 in either byte order.
+func unsnappy(dst, src []byte, max int64) ([]byte, error) {
+	begin := len(dst)
+	if len(src) < len(xerialMagic) || string(src[:len(xerialMagic)]) != xerialMagic {
+		return unsnappyBlock(dst, src, max)
+	}
+	for len(src) > 0 {
+		if len(src) >= xerialHeader && string(src[:len(xerialMagic)]) == xerialMagic {
+			for p := 8; p < xerialHeader; p += 4 {
+				if v := binary.BigEndian.Uint32(src[p:]); v != 1 && v != 1<<24 {
+					return nil, fmt.Errorf("stream version %#x is unknown", v)
+				}
+			}
+			src = src[xerialHeader:]
+			continue
+		}
+		if len(src) < 4 {
+			return nil, fmt.Errorf("block length is cut: %w", io.ErrUnexpectedEOF)
+		}
+		n := int32(binary.BigEndian.Uint32(src))
+		src = src[4:]
+		if n < 0 || int(n) > len(src) {
+			return nil, fmt.Errorf("block length %d, but %d bytes are left", n, len(src))
+		}
+		var err error
+		if dst, err = unsnappyBlock(dst, src[:n], max-int64(len(dst)-begin)); err != nil {
+			return nil, err
+		}
+		src = src[n:]
+	}
+	return dst, nil
+}
+
+func unsnappyBlock(dst, src []byte, max int64) ([]byte, error) {
+	n, err := s2.DecodedLen(src)
+	if err != nil {
+		return nil, err
+	}
+	if int64(n) > max {
+		return nil, ErrTooLarge
+	}
+	dst = slices.Grow(dst, n)
+	tail := dst[len(dst) : len(dst)+n : len(dst)+n]
+	if _, err := s2.Decode(tail, src); err != nil {
+		return nil, err
+	}
+	return dst[:len(dst)+n], nil
+}
