@@ -100,6 +100,7 @@ type SearchQuery struct {
 	// From holds, partition by partition, the offset at which to begin (with Backward: before which). nil means the log
 	// start, with Backward the log end.
 	From      []int64
+	To        []int64 // partition by partition, the offset at which to stop (not looked at); nil means the log end
 	Pattern   string
 	Regexp    bool // Pattern is a Go regular expression; else a substring
 	Fold      bool // ignore case
