@@ -1,5 +1,0 @@
-package record
-
-func layout(batch []byte) []Field {
-	return nil
-}
