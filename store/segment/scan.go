@@ -1,0 +1,442 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/strata-kafka/strata/store/record"
+)
+
+// Kind says what Scanner.Next has found.
+type Kind int8
+
+// What there is in a .log file.
+const (
+	End    Kind = iota // nothing more
+	Batch              // a whole batch; its checksum may still be wrong
+	Torn               // a batch whose end is not there yet, up to the end of the file
+	Zeros              // zeros up to the end of the file: preallocated, not written
+	Damage             // bytes that are no batch; the scan goes on behind them
+	Failed             // reading failed: see Err
+)
+
+const (
+	// DefaultBuffer is how much a Scanner reads at once, in bytes.
+	DefaultBuffer = 256 << 10
+	// DefaultMaxBatch is the largest batch that a Scanner takes into memory, in bytes.
+	DefaultMaxBatch = 64 << 20
+	// keptBuffer is the largest buffer that is kept after a large batch.
+	keptBuffer = 1 << 20
+	// smallBatch is the size up to which headers are read by the buffer, not one by one.
+	smallBatch = 4 << 10
+)
+
+// ScanOptions tunes a Scanner. The zero value reads whole batches without looking at their checksums.
+type ScanOptions struct {
+	Buffer   int   // bytes a read; 0 means DefaultBuffer
+	MaxBatch int64 // a larger batch comes without its Bytes; 0 means DefaultMaxBatch
+	// Headers hops from header to header: Bytes is nil, and the records are not read.
+	Headers bool
+	// Check computes the checksum of each batch (Sum), and with it tells a wrong length from wrong records.
+	Check bool
+	// Thorough reads a zero tail whole where the file system does not vouch for it, instead of looking at samples.
+	Thorough bool
+	// Stop is asked before each read; an error ends the scan as Failed. nil means never.
+	Stop func() error
+}
+
+// Scanner walks the entries of a .log file in file order through one buffer. It never panics and never trusts a length:
+// what is no batch is given as Damage, and the scan goes on at the next batch whose checksum is right, so that damage
+// costs only its own place. Positions only ever rise.
+//
+// The zero value is not ready: call Reset.
+//
+// Invariants:
+//   - pos+length is where the next item begins
+//   - buf holds the file's bytes from at on
+//   - end never grows, and shrinks only when the file did
+type Scanner struct {
+	o   ScanOptions
+	r   io.ReaderAt
+	end int64
+
+	buf []byte
+	at  int64
+
+	next   int64
+	pos    int64
+	length int64
+	need   int64
+	head   record.Header
+	batch  []byte
+	sum    [2]uint32
+	summed bool
+	why    string
+	err    error
+
+	ahead     look // the header at ahead.pos
+	lastSize  int64
+	seen      [3]bool // magics met so far
+	probe     []byte  // the search's own buffer
+	piece     []byte  // that of checksums computed piece by piece
+	searched  int64   // up to here a search has found nothing from searchedAt on
+	foundNext int64   // a batch that a search found, to go on at; -1 none
+}
+
+// look is a header that has been looked at.
+type look struct {
+	pos  int64 // -1 for none
+	head record.Header
+	is   headState
+	why  string
+}
+
+type headState int8
+
+const (
+	headGood headState = iota
+	headShort
+	headZero
+	headBad
+	headFailed
+)
+
+// NewScanner returns a Scanner of the first size bytes of r.
+func NewScanner(r io.ReaderAt, size int64, o ScanOptions) *Scanner {
+	s := new(Scanner)
+	s.Reset(r, size, o)
+	return s
+}
+
+// Reset begins anew with the first size bytes of r; the buffer is kept.
+func (s *Scanner) Reset(r io.ReaderAt, size int64, o ScanOptions) {
+	if o.Buffer <= 0 {
+		o.Buffer = DefaultBuffer
+	}
+	if o.MaxBatch <= 0 {
+		o.MaxBatch = DefaultMaxBatch
+	}
+	*s = Scanner{o: o, r: r, end: max(size, 0), buf: s.buf[:0], probe: s.probe, piece: s.piece, ahead: look{pos: -1}, foundNext: -1}
+}
+
+// Goto goes to a byte, where a batch should begin.
+func (s *Scanner) Goto(pos int64) {
+	s.next, s.ahead.pos, s.foundNext, s.searched = max(pos, 0), -1, -1, 0
+	s.batch, s.err = nil, nil
+}
+
+// Pos is the byte at which the item begins.
+func (s *Scanner) Pos() int64 { return s.pos }
+
+// Len is how many bytes of the file the item takes.
+func (s *Scanner) Len() int64 { return s.length }
+
+// Need is how many bytes a Torn batch says that it has, or 0 where even that is missing.
+func (s *Scanner) Need() int64 { return s.need }
+
+// Header is that of a Batch.
+func (s *Scanner) Header() record.Header { return s.head }
+
+// Bytes is the whole Batch, valid until the next call; nil with ScanOptions.Headers, and where it is larger than
+// ScanOptions.MaxBatch.
+func (s *Scanner) Bytes() []byte { return s.batch }
+
+// Sum is the checksum that a Batch carries and the one that its bytes have; with ScanOptions.Check only.
+func (s *Scanner) Sum() (stored, computed uint32) { return s.sum[0], s.sum[1] }
+
+// Why says what is wrong at a place of Damage.
+func (s *Scanner) Why() string { return s.why }
+
+// Err is why reading failed.
+func (s *Scanner) Err() error { return s.err }
+
+// End is where the file ends: its size, or less when it has shrunk.
+func (s *Scanner) End() int64 { return s.end }
+
+// Next goes to the next item.
+func (s *Scanner) Next() Kind {
+	s.batch, s.need, s.why, s.length, s.summed = nil, 0, "", 0, false
+	if s.err != nil {
+		return Failed
+	}
+	s.pos = s.next
+	if s.pos >= s.end {
+		return End
+	}
+	at := s.look(s.pos)
+	switch at.is {
+	case headFailed:
+		return Failed
+	case headShort:
+		return s.short()
+	case headZero:
+		return s.zeros()
+	case headBad:
+		return s.damage(s.pos+1, at.why)
+	}
+	s.head = at.head
+	size := s.head.Size()
+	if size > s.end-s.pos {
+		if f := s.search(s.pos+1, s.end); f >= 0 {
+			return s.skip(f, fmt.Sprintf("length %d goes beyond the end of the file", s.head.Length))
+		}
+		if s.err != nil {
+			return Failed
+		}
+		s.need = size
+		return s.rest(Torn)
+	}
+	return s.whole(size)
+}
+
+// whole gives the batch at pos, unless its length turns out to be wrong.
+func (s *Scanner) whole(size int64) Kind {
+	if !s.load(size) {
+		return Failed
+	}
+	if s.o.Check && !s.checksum(size) {
+		return Failed
+	}
+	if s.suspicious(size) {
+		if !s.summed && !s.checksum(size) {
+			return Failed
+		}
+		if s.sum[0] != s.sum[1] {
+			// A length that is wrong hides the batches behind it: is there one inside?
+			f := s.search(s.pos+1, s.pos+size)
+			if s.err != nil {
+				return Failed
+			}
+			if f >= 0 {
+				return s.skip(f, fmt.Sprintf("length %d is wrong: a batch with a right checksum begins within it", s.head.Length))
+			}
+		}
+		if !s.load(size) {
+			return Failed
+		}
+	}
+	if m := s.head.Magic; m >= 0 && m <= 2 {
+		s.seen[m] = true
+	}
+	s.lastSize = size
+	s.length = size
+	s.next = s.pos + size
+	return Batch
+}
+
+// suspicious tells that the length of the batch at pos may be wrong: its checksum is, or what follows it is odd.
+func (s *Scanner) suspicious(size int64) bool {
+	if s.summed && s.sum[0] != s.sum[1] {
+		return true
+	}
+	to := s.pos + size
+	if to >= s.end {
+		return false
+	}
+	var next look
+	if s.batch != nil {
+		// Look at it without letting go of the batch.
+		next = s.parse(to, s.buf[to-s.at:min(to-s.at+record.HeaderSize, int64(len(s.buf)))])
+		s.ahead = next
+	} else {
+		next = s.look(to)
+	}
+	if next.is != headGood {
+		return true
+	}
+	h := next.head
+	return h.Size() > s.end-to || h.BaseOffset < s.head.NextOffset() || h.LastOffsetDelta < 0 ||
+		h.Magic == 2 && (h.Count < 0 || int64(h.Count) > int64(h.LastOffsetDelta)+1)
+}
+
+// load brings the batch at pos, and the header behind it, into the buffer.
+func (s *Scanner) load(size int64) bool {
+	s.batch = nil
+	if s.o.Headers || size > s.o.MaxBatch {
+		return true
+	}
+	b := s.window(s.pos, int(size)+record.HeaderSize)
+	if int64(len(b)) < size {
+		if s.err == nil {
+			s.err = io.ErrUnexpectedEOF
+		}
+		return false
+	}
+	s.batch = b[:size:size]
+	return true
+}
+
+// checksum computes Sum.
+func (s *Scanner) checksum(size int64) bool {
+	if s.batch != nil {
+		s.sum[0], s.sum[1] = record.Checksum(s.batch)
+		s.summed = true
+		return true
+	}
+	c, err := s.sumAt(s.pos, size, s.head.Magic)
+	if err != nil {
+		s.err = err
+		return false
+	}
+	s.sum, s.summed = [2]uint32{s.head.CRC, c}, true
+	return true
+}
+
+// short gives what is left of a file that ends within a header.
+func (s *Scanner) short() Kind {
+	b := s.window(s.pos, int(s.end-s.pos))
+	if s.err != nil {
+		return Failed
+	}
+	if allZero(b) {
+		return s.rest(Zeros)
+	}
+	if len(b) >= 12 {
+		if n := int32(binary.BigEndian.Uint32(b[8:])); n >= record.MinLength {
+			s.need = 12 + int64(n)
+		}
+	}
+	return s.rest(Torn)
+}
+
+// zeros gives a zero tail, or the damage that a run of zeros is.
+func (s *Scanner) zeros() Kind {
+	first, err := firstData(s.r, s.pos, s.end, s.o)
+	switch {
+	case err != nil:
+		s.err = err
+		return Failed
+	case first >= s.end:
+		return s.rest(Zeros)
+	}
+	// An offset and a length begin with zeros too.
+	return s.damage(max(s.pos+1, first-16), fmt.Sprintf("%d zero bytes where a batch should begin", first-s.pos))
+}
+
+// damage looks for the next batch from a byte on and gives what lies before it.
+func (s *Scanner) damage(from int64, why string) Kind {
+	f := s.search(from, s.end)
+	if s.err != nil {
+		return Failed
+	}
+	if f < 0 {
+		f = s.end
+	}
+	return s.skip(f, why)
+}
+
+func (s *Scanner) skip(to int64, why string) Kind {
+	s.batch, s.why = nil, why
+	s.length, s.next = to-s.pos, to
+	return Damage
+}
+
+// rest gives all that is left.
+func (s *Scanner) rest(k Kind) Kind {
+	s.batch = nil
+	s.length, s.next = s.end-s.pos, s.end
+	return k
+}
+
+// look returns the header at a byte.
+func (s *Scanner) look(pos int64) look {
+	if s.ahead.pos == pos {
+		return s.ahead
+	}
+	s.ahead = s.parse(pos, s.window(pos, record.HeaderSize))
+	return s.ahead
+}
+
+// parse judges the header that b begins with; b is shorter than one only at the end of the file.
+func (s *Scanner) parse(pos int64, b []byte) look {
+	l := look{pos: pos}
+	if s.err != nil {
+		l.is = headFailed
+		return l
+	}
+	h, err := record.ParseHeader(b)
+	switch {
+	case err == nil:
+		l.head = h
+	case len(b) >= record.PrefixSize && allZero(b):
+		l.is = headZero
+	case errors.Is(err, record.ErrShort):
+		l.is = headShort
+	default:
+		l.is, l.why = headBad, err.Error()
+	}
+	return l
+}
+
+// window returns n bytes at pos, or fewer at the end of the file. They are valid until the next call.
+func (s *Scanner) window(pos int64, n int) []byte {
+	n = int(min(int64(n), s.end-pos))
+	if n <= 0 {
+		return nil
+	}
+	off := pos - s.at
+	if off >= 0 && off+int64(n) <= int64(len(s.buf)) {
+		return s.buf[off : off+int64(n)]
+	}
+	if s.o.Stop != nil {
+		if s.err = s.o.Stop(); s.err != nil {
+			return nil
+		}
+	}
+	want := n
+	if !s.o.Headers || s.lastSize <= smallBatch {
+		want = max(n, s.o.Buffer)
+	}
+	want = int(min(int64(want), s.end-pos))
+	s.fill(pos, want)
+	return s.buf[:min(n, len(s.buf))]
+}
+
+// fill makes the buffer hold want bytes from pos on, keeping what it has of them.
+func (s *Scanner) fill(pos int64, want int) {
+	have := 0
+	old := s.buf
+	if off := pos - s.at; off >= 0 && off < int64(len(old)) {
+		old = old[off:]
+		have = len(old)
+	} else {
+		old = nil
+	}
+	if cap(s.buf) < want || cap(s.buf) > keptBuffer && want <= keptBuffer {
+		room := max(want, min(s.o.Buffer, DefaultBuffer))
+		if s.o.Headers && want < room && s.end < int64(room) {
+			room = want
+		}
+		s.buf = make([]byte, room)
+	}
+	s.buf = s.buf[:want]
+	copy(s.buf, old)
+	s.at = pos
+	n, err := s.r.ReadAt(s.buf[have:], pos+int64(have))
+	s.buf = s.buf[:have+n]
+	if have+n == want {
+		return
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+		return
+	}
+	s.end = pos + int64(have+n) // the file has shrunk
+}
+
+func allZero(b []byte) bool {
+	for len(b) >= 8 {
+		if binary.LittleEndian.Uint64(b) != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
