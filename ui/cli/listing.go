@@ -1,0 +1,406 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+func (a *app) topicsCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "topics",
+		Short: "name, partitions, records, bytes, retention, groups, lag",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.with(c, Look, a.topics)
+		},
+	}
+}
+
+func (a *app) topics(ctx context.Context, src model.Source) error {
+	if counter, ok := src.(model.Counter); ok {
+		if err := counter.Count(ctx, nil); err != nil {
+			return err
+		}
+	}
+	ts, err := src.Topics(ctx)
+	if err != nil {
+		return err
+	}
+	gs, err := src.Groups(ctx)
+	if err != nil {
+		a.warn("groups and lag are not known: " + err.Error())
+	}
+	readers, lags := groupFigures(gs)
+	if a.opts.json {
+		var o object
+		for i := range ts {
+			if _, err := a.io.Out.Write(topicJSON(&o, &ts[i], readers[ts[i].Name], lags[ts[i].Name])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := newTable(a.io.Out, "TOPIC", ">PARTITIONS", ">RECORDS", ">BYTES", "RETENTION", ">GROUPS", ">LAG", "NOTE")
+	for _, x := range ts {
+		lag := model.NoCount()
+		if readers[x.Name] > 0 {
+			lag = lags[x.Name]
+		}
+		if err := t.row(x.Name, strconv.Itoa(x.Partitions), count(x.Records), number(x.Bytes), retention(x.Retention),
+			strconv.Itoa(readers[x.Name]), count(lag), x.Note); err != nil {
+			return err
+		}
+	}
+	return t.flush()
+}
+
+// groupFigures returns for each topic how many groups read it, and the worst lag among them.
+func groupFigures(gs []model.Group) (readers map[string]int, lags map[string]model.Count) {
+	readers, lags = map[string]int{}, map[string]model.Count{}
+	for i := range gs {
+		sums := map[string]model.Count{}
+		for _, o := range gs[i].Offsets {
+			if o.Committed < 0 {
+				continue
+			}
+			sum, seen := sums[o.Topic]
+			if !seen {
+				sum = model.NoCount()
+			}
+			sums[o.Topic] = sum.Add(o.Lag)
+		}
+		for topic, lag := range sums {
+			readers[topic]++
+			if worst, seen := lags[topic]; !seen || lag.N > worst.N {
+				lags[topic] = lag
+			}
+		}
+	}
+	return readers, lags
+}
+
+func (a *app) partitionsCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "partitions [TOPIC]",
+		Short: "log start, high watermark, last stable, end, records, bytes, segments, leader",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.with(c, Look, func(ctx context.Context, src model.Source) error { return a.partitions(ctx, src, args) })
+		},
+	}
+}
+
+func (a *app) partitions(ctx context.Context, src model.Source, topics []string) error {
+	if counter, ok := src.(model.Counter); ok {
+		if err := counter.Count(ctx, topics); err != nil {
+			return err
+		}
+	}
+	if len(topics) == 0 {
+		ts, err := src.Topics(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range ts {
+			topics = append(topics, ts[i].Name)
+		}
+	}
+	var o object
+	var t *table
+	if !a.opts.json {
+		t = newTable(a.io.Out, "PARTITION", ">START", ">HIGH WATERMARK", ">STABLE", ">END", ">RECORDS", ">BYTES", ">SEGMENTS", ">LEADER", "NOTE")
+	}
+	for _, topic := range topics {
+		ps, err := src.Partitions(ctx, topic)
+		if err != nil {
+			return err
+		}
+		for i := range ps {
+			p := &ps[i]
+			if p.Err != nil {
+				a.code = exitWrong
+			}
+			if a.opts.json {
+				_, err = a.io.Out.Write(partitionJSON(&o, p))
+			} else {
+				err = t.row(p.String(), offset(p.LogStart), offset(p.HighWatermark), offset(p.LastStable), offset(p.LogEnd),
+					count(p.Records), number(p.Bytes), strconv.Itoa(p.Segments), offset(int64(p.Leader)), partitionNote(p))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if t != nil {
+		return t.flush()
+	}
+	return nil
+}
+
+func partitionNote(p *model.Partition) string {
+	var notes []string
+	if p.State != model.Live {
+		notes = append(notes, p.State.String())
+	}
+	if p.Err != nil {
+		notes = append(notes, p.Err.Error())
+	}
+	return strings.Join(notes, ": ")
+}
+
+func (a *app) segmentsCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "segments TOPIC/P",
+		Short: "base offset, last offset, records, batches, bytes, first and last time, state, leaves",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.with(c, Look, func(ctx context.Context, src model.Source) error { return a.segments(ctx, src, args[0]) })
+		},
+	}
+}
+
+func (a *app) segments(ctx context.Context, src model.Source, arg string) error {
+	reader, err := ability[model.SegmentReader](src, "see segments")
+	if err != nil {
+		return err
+	}
+	tps, err := resolve(ctx, src, arg)
+	if err != nil {
+		return err
+	}
+	if counter, ok := src.(model.Counter); ok {
+		if err := counter.Count(ctx, []string{tps[0].Topic}); err != nil {
+			return err
+		}
+	}
+	var o object
+	var t *table
+	if !a.opts.json {
+		t = newTable(a.io.Out, "PARTITION", ">BASE", ">LAST", ">RECORDS", ">BATCHES", ">BYTES", "FIRST", "LAST", "STATE", "LEAVES")
+	}
+	for _, tp := range tps {
+		segs, err := reader.Segments(ctx, tp)
+		if err != nil {
+			return err
+		}
+		for i := range segs {
+			s := &segs[i]
+			if a.opts.json {
+				_, err = a.io.Out.Write(segmentJSON(&o, s))
+			} else {
+				err = t.row(tp.String(), number(s.Base), offset(s.Last), count(s.Records), count(s.Batches), number(s.Bytes),
+					a.stamp(s.FirstTimestamp), a.stamp(s.LastTimestamp), string(s.State), a.leaves(s))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if t != nil {
+		return t.flush()
+	}
+	return nil
+}
+
+func (a *app) leaves(s *model.Segment) string {
+	if s.Leaves < 0 {
+		return s.Rule
+	}
+	return a.stamp(s.Leaves) + " by " + s.Rule
+}
+
+func (a *app) batchesCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "batches TOPIC/P|FILE",
+		Short: "one line a batch: position, offsets, count, codec, producer, flags, crc",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			word, arg := a.fileOr(args[0])
+			return a.withSource(c, word, Look, func(ctx context.Context, src model.Source) error { return a.batches(ctx, src, arg) })
+		},
+	}
+}
+
+func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
+	reader, err := ability[model.SegmentReader](src, "see batches")
+	if err != nil {
+		return err
+	}
+	if arg == "" {
+		if arg, err = onlyPartition(ctx, src); err != nil {
+			return err
+		}
+	}
+	at, tps, err := resolveAt(ctx, src, arg)
+	if err != nil {
+		return err
+	}
+	var o object
+	var t *table
+	if !a.opts.json {
+		t = newTable(a.io.Out, ">POSITION", ">BASE", ">LAST", ">COUNT", ">BYTES", "CODEC", "TIME", "PRODUCER", "KIND", "CRC")
+	}
+	for _, tp := range tps {
+		segs, err := reader.Segments(ctx, tp)
+		if err != nil {
+			return err
+		}
+		for _, s := range segs {
+			if s.State != model.SegmentActive && s.State != model.SegmentSealed || at.Segment >= 0 && s.Base != at.Segment {
+				continue
+			}
+			if err := a.segmentBatches(ctx, reader, tp, s.Base, &o, t); err != nil {
+				return err
+			}
+		}
+	}
+	if t != nil {
+		return t.flush()
+	}
+	return nil
+}
+
+func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp model.TopicPartition, base int64, o *object, t *table) error {
+	for first := int64(0); ; {
+		page, err := reader.Batches(ctx, model.BatchQuery{TP: tp, Base: base, First: first, Max: 1000, Check: true})
+		if err != nil {
+			return err
+		}
+		for i := range page.Batches {
+			b := &page.Batches[i]
+			if !b.Valid {
+				a.code = exitWrong
+			}
+			if t == nil {
+				_, err = a.io.Out.Write(batchJSON(o, b))
+			} else {
+				err = t.row(number(b.Position), number(b.Base), number(b.Last), number(int64(b.Count)), number(b.Bytes), b.Codec,
+					a.stamp(b.MaxTimestamp), producer(b), batchKind(b), crc(b))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		first = page.First + int64(len(page.Batches))
+		if len(page.Batches) == 0 || page.Whole && first >= page.Total {
+			return nil
+		}
+	}
+}
+
+func producer(b *model.Batch) string {
+	if b.ProducerID < 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d/%d #%d", b.ProducerID, b.ProducerEpoch, b.BaseSequence)
+}
+
+func batchKind(b *model.Batch) string {
+	switch {
+	case b.Control != "":
+		return strings.ToUpper(b.Control)
+	case b.Torn:
+		return "torn"
+	case b.Transactional:
+		return "transactional"
+	}
+	return "–"
+}
+
+func crc(b *model.Batch) string {
+	switch {
+	case b.Err != nil && b.CRC == b.CRCComputed:
+		return "bad: " + b.Err.Error()
+	case b.CRC != b.CRCComputed:
+		return fmt.Sprintf("bad: %08x, computed %08x", b.CRC, b.CRCComputed)
+	}
+	return fmt.Sprintf("%08x", b.CRC)
+}
+
+// fileOr takes an argument that is an existing file for the source, and anything else for a place in the source of
+// --source.
+func (a *app) fileOr(arg string) (word, place string) {
+	if strings.HasSuffix(arg, ".log") && exists(arg) {
+		return arg, ""
+	}
+	return a.opts.source, arg
+}
+
+// resolveAt reads TOPIC, TOPIC/P or a deeper address, and returns the live partitions it means.
+func resolveAt(ctx context.Context, src model.Source, arg string) (model.Address, []model.TopicPartition, error) {
+	at, err := model.ParseAddress(arg)
+	if err != nil {
+		return at, nil, err
+	}
+	if at.Topic == "" {
+		return at, nil, fmt.Errorf("%w place %q: want TOPIC or TOPIC/P", model.ErrInvalid, arg)
+	}
+	ps, err := src.Partitions(ctx, at.Topic)
+	if err != nil {
+		return at, nil, err
+	}
+	if at.Partition >= 0 {
+		p, err := findPartition(ps, at.TP())
+		if err != nil {
+			return at, nil, err
+		}
+		return at, []model.TopicPartition{p.TopicPartition}, nil
+	}
+	var tps []model.TopicPartition
+	for i := range ps {
+		if ps[i].State == model.Live {
+			tps = append(tps, ps[i].TopicPartition)
+		}
+	}
+	if len(tps) == 0 {
+		return at, nil, fmt.Errorf("%w: %s has no live partition here", model.ErrNoPartition, at.Topic)
+	}
+	return at, tps, nil
+}
+
+func resolve(ctx context.Context, src model.Source, arg string) ([]model.TopicPartition, error) {
+	_, tps, err := resolveAt(ctx, src, arg)
+	return tps, err
+}
+
+// one reads TOPIC/P.
+func one(ctx context.Context, src model.Source, arg string) (model.TopicPartition, error) {
+	at, tps, err := resolveAt(ctx, src, arg)
+	if err != nil {
+		return model.TopicPartition{}, err
+	}
+	if at.Partition < 0 && len(tps) > 1 {
+		return model.TopicPartition{}, fmt.Errorf("%w place %q: %s has %d partitions; say which, as %s/0", model.ErrInvalid, arg, at.Topic, len(tps), at.Topic)
+	}
+	return tps[0], nil
+}
+
+func findPartition(ps []model.Partition, tp model.TopicPartition) (*model.Partition, error) {
+	i := slices.IndexFunc(ps, func(p model.Partition) bool { return p.Partition == tp.Partition && p.State == model.Live })
+	if i < 0 {
+		i = slices.IndexFunc(ps, func(p model.Partition) bool { return p.Partition == tp.Partition })
+	}
+	if i < 0 {
+		return nil, fmt.Errorf("%w: %s has no partition %d (it has %d of them here)", model.ErrNoPartition, tp.Topic, tp.Partition, len(ps))
+	}
+	return &ps[i], nil
+}
+
+// onlyPartition names the one partition of a source that is a single file.
+func onlyPartition(ctx context.Context, src model.Source) (string, error) {
+	ts, err := src.Topics(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(ts) != 1 {
+		return "", fmt.Errorf("%w: %d topics where one file was expected", model.ErrInvalid, len(ts))
+	}
+	return ts[0].Name, nil
+}

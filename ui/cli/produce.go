@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+// produceOptions are the flags of produce.
+type produceOptions struct {
+	value     string
+	hasValue  bool
+	key       string
+	hasKey    bool
+	sep       string
+	headers   []string
+	null      bool
+	partition int32
+	codec     string
+	acks      string
+}
+
+func (a *app) produceCmd() *cobra.Command {
+	var o produceOptions
+	c := &cobra.Command{
+		Use:   "produce TOPIC",
+		Short: "append records from lines of stdin, or one with -v",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.hasValue, o.hasKey = c.Flags().Changed("value"), c.Flags().Changed("key")
+			req, err := o.request(args[0])
+			if err != nil {
+				return err
+			}
+			return a.with(c, Write, func(ctx context.Context, src model.Source) error { return a.produce(ctx, src, req, o) })
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.value, "value", "v", "", "the value; else each line of stdin is one")
+	f.StringVarP(&o.key, "key", "k", "", "the key")
+	f.StringVarP(&o.sep, "key-separator", "K", "", "what stands between key and value in a line")
+	f.StringArrayVarP(&o.headers, "header", "H", nil, "name=value, or name for a null value; again for more")
+	f.BoolVar(&o.null, "null", false, "an empty value is null")
+	f.Int32Var(&o.partition, "partition", -1, "which partition (default: by the key's hash, else in turn)")
+	f.StringVar(&o.codec, "codec", "none", "none, gzip, snappy, lz4 or zstd")
+	f.StringVar(&o.acks, "acks", "all", "0, 1 or all")
+	return c
+}
+
+func (o *produceOptions) request(topic string) (model.ProduceRequest, error) {
+	req := model.ProduceRequest{Topic: topic, Codec: o.codec}
+	switch o.acks {
+	case "0":
+	case "1":
+		req.Acks = 1
+	case "all", "-1":
+		req.Acks = -1
+	default:
+		return req, fmt.Errorf("%w --acks %q: want 0, 1 or all", model.ErrInvalid, o.acks)
+	}
+	switch o.codec {
+	case "none", "gzip", "snappy", "lz4", "zstd":
+	default:
+		return req, fmt.Errorf("%w --codec %q: want none, gzip, snappy, lz4 or zstd", model.ErrInvalid, o.codec)
+	}
+	return req, nil
+}
+
+func (o *produceOptions) record(line []byte) model.ProduceRecord {
+	r := model.ProduceRecord{Partition: o.partition, Value: line}
+	if o.hasKey {
+		r.Key = []byte(o.key)
+	}
+	if o.sep != "" {
+		if k, v, ok := bytes.Cut(line, []byte(o.sep)); ok {
+			r.Key, r.Value = k, v
+		}
+	}
+	if o.null && len(r.Value) == 0 {
+		r.Value = nil
+	}
+	for _, h := range o.headers {
+		name, value, has := strings.Cut(h, "=")
+		header := model.Header{Name: name}
+		if has {
+			header.Value = []byte(value)
+		}
+		r.Headers = append(r.Headers, header)
+	}
+	return r
+}
+
+// What is read from stdin is appended when so many records or bytes have come, or when a line is late.
+const (
+	produceMax   = 1000
+	produceBytes = 512 << 10
+	produceWait  = 20 * time.Millisecond
+	lineMax      = 100 << 20
+)
+
+func (a *app) produce(ctx context.Context, src model.Source, req model.ProduceRequest, o produceOptions) error {
+	producer, err := ability[model.Producer](src, "append records")
+	if err != nil {
+		return err
+	}
+	if o.hasValue || o.null && a.io.In == nil {
+		value := []byte(o.value)
+		req.Records = []model.ProduceRecord{o.record(value)}
+		return a.send(ctx, producer, req)
+	}
+	lines, failed := readLines(ctx, a.io.In)
+	late := time.NewTimer(produceWait)
+	defer late.Stop()
+	size, n := 0, int64(0)
+	flush := func() error {
+		if len(req.Records) == 0 {
+			return nil
+		}
+		err := a.send(ctx, producer, req)
+		if err != nil {
+			return fmt.Errorf("after %d records: %w", n, err)
+		}
+		n += int64(len(req.Records))
+		req.Records, size = req.Records[:0], 0
+		return nil
+	}
+	for {
+		select {
+		case line, more := <-lines:
+			if !more {
+				return errors.Join(flush(), <-failed)
+			}
+			req.Records = append(req.Records, o.record(line))
+			size += len(line)
+			if len(req.Records) >= produceMax || size >= produceBytes {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+			late.Reset(produceWait)
+		case <-late.C:
+			if err := flush(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return errors.Join(flush(), ctx.Err())
+		}
+	}
+}
+
+// readLines sends each line of r; when lines is closed, failed holds why, or nil. The goroutine ends with r or ctx.
+func readLines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed <-chan error) {
+	out, why := make(chan []byte, 256), make(chan error, 1)
+	go func() {
+		defer close(out)
+		sc := bufio.NewScanner(r)
+		sc.Buffer(make([]byte, 64<<10), lineMax)
+		for sc.Scan() {
+			select {
+			case out <- bytes.Clone(sc.Bytes()):
+			case <-ctx.Done():
+				why <- nil
+				return
+			}
+		}
+		why <- sc.Err()
+	}()
+	return out, why
+}
+
+func (a *app) send(ctx context.Context, p model.Producer, req model.ProduceRequest) error {
+	where, err := p.Produce(ctx, req)
+	if err != nil {
+		return err
+	}
+	if req.Acks == 0 {
+		return nil
+	}
+	var o object
+	for _, w := range where {
+		if a.opts.json {
+			o.reset()
+			o.str("topic", req.Topic)
+			o.num("partition", int64(w.Partition))
+			o.maybe("offset", w.Offset)
+			o.maybe("timestamp", w.Timestamp)
+			if _, err := a.io.Out.Write(o.line()); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := fmt.Fprintf(a.io.Out, "%s/%d@%s\n", safe(req.Topic), w.Partition, offset(w.Offset)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
