@@ -1,0 +1,45 @@
+package page
+
+import (
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
+)
+
+// CountText writes a count so that it never lies: 4,812,339, ≈ 4,812,339, – for none, ? for not known.
+func CountText(t *kit.Theme, c model.Count) string {
+	switch c.State {
+	case model.CountExact:
+		return kit.Number(c.N)
+	case model.CountEstimate:
+		return t.Glyphs.About + " " + kit.Number(c.N)
+	case model.CountNone:
+		return t.Glyphs.None
+	}
+	return t.Glyphs.Unknown
+}
+
+// CountCell is CountText as a cell; what is no exact number is dim.
+func CountCell(t *kit.Theme, c model.Count) kit.Cell {
+	cell := kit.Cell{Text: CountText(t, c)}
+	if !c.Known() {
+		cell.Style = t.Dim
+	}
+	return cell
+}
+
+// OffsetText writes an offset whole, ? when it is not known.
+func OffsetText(t *kit.Theme, offset int64) string {
+	if offset < 0 {
+		return t.Glyphs.Unknown
+	}
+	return kit.Number(offset)
+}
+
+// OffsetCell is OffsetText as a cell.
+func OffsetCell(t *kit.Theme, offset int64) kit.Cell {
+	cell := kit.Cell{Text: OffsetText(t, offset)}
+	if offset < 0 {
+		cell.Style = t.Dim
+	}
+	return cell
+}

@@ -1,0 +1,10 @@
+package ui
+
+import "github.com/strata-kafka/strata/ui/page"
+
+// registry says which page a Kind is. A page adds its line here:
+//
+//	page.Topics: topics.New,
+func registry() map[page.Kind]page.Constructor {
+	return map[page.Kind]page.Constructor{}
+}
