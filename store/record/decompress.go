@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -66,7 +65,7 @@ func (f *inflater) gunzip(dst, src []byte, max int64) ([]byte, error) {
 	f.src.Reset(src)
 	defer f.src.Reset(nil) // do not keep the batch alive
 	begin := len(dst)
-	dst = slices.Grow(dst, gunzipGuess(src, max))
+	dst = grow(dst, gunzipGuess(src, max), int64(begin)+max)
 	for first := true; first || moreGzip(src, f.src.Len()); first = false {
 		var err error
 		if f.gz == nil {
@@ -110,7 +109,7 @@ func readAll(r io.Reader, dst []byte, begin int, max int64) ([]byte, error) {
 			if room <= 0 {
 				return dst, atEnd(r)
 			}
-			dst = slices.Grow(dst, int(min(room, int64(cap(dst)))))
+			dst = grow(dst, int(min(room, firstGuess)), int64(begin)+max)
 		}
 		room := dst[len(dst):cap(dst)]
 		if left := max - int64(len(dst)-begin); int64(len(room)) > left {
@@ -171,7 +170,7 @@ func (f *inflater) unzstd(dst, src []byte, max int64) ([]byte, error) {
 		room = min(max, max64(room, int64(head.FrameContentSize)))
 	}
 	for {
-		dst = slices.Grow(dst, int(room))
+		dst = grow(dst, int(room), int64(begin)+max)
 		out, err := f.zs.DecodeAll(src, dst[:begin:begin+int(room)])
 		switch {
 		case err == nil:
@@ -183,6 +182,16 @@ func (f *inflater) unzstd(dst, src []byte, max int64) ([]byte, error) {
 		}
 		room = min(max, 4*room)
 	}
+}
+
+// grow makes room for n more bytes, doubling as long as that keeps the slice
+// within most bytes.
+func grow(dst []byte, n int, most int64) []byte {
+	if cap(dst)-len(dst) >= n {
+		return dst
+	}
+	want := max(len(dst)+n, int(min(2*int64(cap(dst)), most)))
+	return append(make([]byte, 0, want), dst...)
 }
 
 func max64(a int64, more ...int64) int64 {
@@ -199,52 +208,70 @@ const (
 	xerialHeader = 16
 )
 
-// unsnappy reads a raw block, or a stream of blocks with Java's header. The
-// version fields are 1 in either byte order.
+// unsnappy reads a raw block, or a stream of blocks with Java's header. Every
+// block says how much it holds, so all room is taken at once.
 func unsnappy(dst, src []byte, max int64) ([]byte, error) {
-	begin := len(dst)
-	if len(src) < len(xerialMagic) || string(src[:len(xerialMagic)]) != xerialMagic {
-		return unsnappyBlock(dst, src, max)
+	var total int64
+	err := eachSnappyBlock(src, func(_ []byte, n int) error {
+		if total += int64(n); total > max {
+			return ErrTooLarge
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	for len(src) > 0 {
-		if len(src) >= xerialHeader && string(src[:len(xerialMagic)]) == xerialMagic {
-			for p := 8; p < xerialHeader; p += 4 {
-				if v := binary.BigEndian.Uint32(src[p:]); v != 1 && v != 1<<24 {
-					return nil, fmt.Errorf("stream version %#x is unknown", v)
-				}
-			}
-			src = src[xerialHeader:]
-			continue
+	dst = grow(dst, int(total), int64(len(dst))+max)
+	err = eachSnappyBlock(src, func(block []byte, n int) error {
+		end := len(dst) + n
+		if _, err := s2.Decode(dst[len(dst):end:end], block); err != nil {
+			return err
 		}
-		if len(src) < 4 {
-			return nil, fmt.Errorf("block length is cut: %w", io.ErrUnexpectedEOF)
-		}
-		n := int32(binary.BigEndian.Uint32(src))
-		src = src[4:]
-		if n < 0 || int(n) > len(src) {
-			return nil, fmt.Errorf("block length %d, but %d bytes are left", n, len(src))
-		}
-		var err error
-		if dst, err = unsnappyBlock(dst, src[:n], max-int64(len(dst)-begin)); err != nil {
-			return nil, err
-		}
-		src = src[n:]
+		dst = dst[:end]
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return dst, nil
 }
 
-func unsnappyBlock(dst, src []byte, max int64) ([]byte, error) {
-	n, err := s2.DecodedLen(src)
-	if err != nil {
-		return nil, err
+// eachSnappyBlock calls do with every block and its decompressed size. The
+// version fields of Java's header are 1 in either byte order.
+func eachSnappyBlock(src []byte, do func(block []byte, n int) error) error {
+	framed := len(src) >= len(xerialMagic) && string(src[:len(xerialMagic)]) == xerialMagic
+	for len(src) > 0 || !framed {
+		block := src
+		switch {
+		case !framed:
+			src = nil
+		case len(src) >= xerialHeader && string(src[:len(xerialMagic)]) == xerialMagic:
+			for p := len(xerialMagic); p < xerialHeader; p += 4 {
+				if v := binary.BigEndian.Uint32(src[p:]); v != 1 && v != 1<<24 {
+					return fmt.Errorf("stream version %#x is unknown", v)
+				}
+			}
+			src = src[xerialHeader:]
+			continue
+		case len(src) < 4:
+			return fmt.Errorf("block length is cut: %w", io.ErrUnexpectedEOF)
+		default:
+			n := int32(binary.BigEndian.Uint32(src))
+			if n < 0 || int(n) > len(src)-4 {
+				return fmt.Errorf("block length %d, but %d bytes are left", n, len(src)-4)
+			}
+			block, src = src[4:4+n], src[4+n:]
+		}
+		n, err := s2.DecodedLen(block)
+		if err != nil {
+			return err
+		}
+		if err := do(block, n); err != nil {
+			return err
+		}
+		if !framed {
+			return nil
+		}
 	}
-	if int64(n) > max {
-		return nil, ErrTooLarge
-	}
-	dst = slices.Grow(dst, n)
-	tail := dst[len(dst) : len(dst)+n : len(dst)+n]
-	if _, err := s2.Decode(tail, src); err != nil {
-		return nil, err
-	}
-	return dst[:len(dst)+n], nil
+	return nil
 }

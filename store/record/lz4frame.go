@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/pierrec/lz4/v4"
 )
@@ -38,6 +37,7 @@ func unlz4(dst, src []byte, strict bool, max int64) ([]byte, error) {
 	if len(src) == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
+	dst = grow(dst, int(min(max, lz4Most(src))), int64(begin)+max)
 	for len(src) > 0 {
 		fr, err := parseLz4Frame(src, strict)
 		if err != nil {
@@ -49,6 +49,27 @@ func unlz4(dst, src []byte, strict bool, max int64) ([]byte, error) {
 		}
 	}
 	return dst, nil
+}
+
+// lz4Most is the most that the blocks of the first frame can hold.
+func lz4Most(src []byte) (most int64) {
+	fr, err := parseLz4Frame(src, false)
+	if err != nil {
+		return 0
+	}
+	for p := fr.size; len(src)-p >= 4; {
+		word := binary.LittleEndian.Uint32(src[p:])
+		n := int(word &^ lz4Stored)
+		if word == 0 || n > len(src)-p-4 {
+			break
+		}
+		most += min(int64(fr.blockMax), int64(n)*255)
+		p += 4 + n
+		if fr.flg&lz4FlgBlockSum != 0 {
+			p += 4
+		}
+	}
+	return most
 }
 
 func parseLz4Frame(src []byte, strict bool) (lz4Frame, error) {
@@ -111,7 +132,7 @@ func (fr lz4Frame) blocks(dst, src []byte, max int64) (out, rest []byte, err err
 			if int64(n) > left {
 				return nil, nil, ErrTooLarge
 			}
-			dst = append(dst, block...)
+			dst = append(grow(dst, n, int64(len(dst))+left), block...)
 			continue
 		}
 		if dst, err = fr.block(dst, begin, block, left); err != nil {
@@ -135,7 +156,7 @@ func (fr lz4Frame) blocks(dst, src []byte, max int64) (out, rest []byte, err err
 func (fr lz4Frame) block(dst []byte, begin int, block []byte, left int64) ([]byte, error) {
 	// A block cannot do better than 1 to 255.
 	room := min(int64(fr.blockMax), int64(len(block))*255, left)
-	dst = slices.Grow(dst, int(room))
+	dst = grow(dst, int(room), int64(len(dst))+left)
 	tail := dst[len(dst) : len(dst)+int(room)]
 	var n int
 	var err error

@@ -3,6 +3,7 @@ package record
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -69,7 +70,7 @@ func required(re *syntax.Regexp) []piece {
 		}
 	case syntax.OpConcat:
 		var best []piece
-		for _, sub := range re.Sub {
+		for _, sub := range joinLiterals(re.Sub, nil) {
 			if set := required(sub); worth(set) > worth(best) {
 				best = set
 			}
@@ -87,6 +88,27 @@ func required(re *syntax.Regexp) []piece {
 		return all
 	}
 	return nil
+}
+
+// joinLiterals appends the parts of a concatenation to dst, with literals that
+// follow one another made one, also those in groups.
+func joinLiterals(subs, dst []*syntax.Regexp) []*syntax.Regexp {
+	for _, sub := range subs {
+		switch sub.Op {
+		case syntax.OpConcat, syntax.OpCapture:
+			dst = joinLiterals(sub.Sub, dst)
+			continue
+		case syntax.OpLiteral:
+			if n := len(dst); n > 0 && dst[n-1].Op == syntax.OpLiteral && (dst[n-1].Flags^sub.Flags)&syntax.FoldCase == 0 {
+				joined := *dst[n-1]
+				joined.Rune = slices.Concat(joined.Rune, sub.Rune)
+				dst[n-1] = &joined
+				continue
+			}
+		}
+		dst = append(dst, sub)
+	}
+	return dst
 }
 
 // bestPiece cuts out of runes the piece that is worth most. With fold it has
