@@ -157,13 +157,13 @@ func (x *OffsetIndex) Sound(i, logSize int64) error {
 		return nil
 	}
 	if o < x.base || p < 0 || p >= logSize {
-		return fmt.Errorf("entry %d says offset %d at byte %d, which is outside the segment", i+1, o, p)
+		return fmt.Errorf("entry %d says offset %d at byte %d, which is outside the segment", i, o, p)
 	}
 	if po, pp, ok := x.At(i - 1); ok && i > 0 && (po >= o || pp >= p) {
-		return fmt.Errorf("offsets or bytes fall at entry %d", i+1)
+		return fmt.Errorf("offsets or bytes fall at entry %d", i)
 	}
 	if no, np, ok := x.At(i + 1); ok && (no <= o || np <= p) {
-		return fmt.Errorf("offsets or bytes fall at entry %d", i+2)
+		return fmt.Errorf("offsets or bytes fall at entry %d", i+1)
 	}
 	return nil
 }
@@ -224,14 +224,14 @@ func (x *TimeIndex) Sound(i int64) error {
 		return nil
 	}
 	if o < x.base {
-		return fmt.Errorf("entry %d says offset %d, which is below the segment", i+1, o)
+		return fmt.Errorf("entry %d says offset %d, which is below the segment", i, o)
 	}
 	if pt, po, ok := x.At(i - 1); ok && i > 0 {
 		if pt >= t {
 			return fmt.Errorf("times fall at entry %d", i)
 		}
 		if po > o {
-			return fmt.Errorf("offsets fall at entry %d", i+1)
+			return fmt.Errorf("offsets fall at entry %d", i)
 		}
 	}
 	return nil
@@ -258,13 +258,13 @@ func ParseTxnIndex(b []byte) ([]AbortedTxn, error) {
 			Stable:   int64(binary.BigEndian.Uint64(b[26:])),
 		}
 		if err := a.sound(); err != nil {
-			return list, fmt.Errorf("entry %d: %w", n+1, err)
+			return list, fmt.Errorf("entry %d: %w", n, err)
 		}
 		list = append(list, a)
 		b = b[TxnEntrySize:]
 	}
 	if len(b) > 0 {
-		return list, fmt.Errorf("entry %d has %d of %d bytes", len(list)+1, len(b), TxnEntrySize)
+		return list, fmt.Errorf("entry %d has %d of %d bytes", len(list), len(b), TxnEntrySize)
 	}
 	return list, nil
 }

@@ -1,0 +1,188 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/record"
+)
+
+const (
+	// seekBuffer is what a lookup reads at once: an index interval and a header more.
+	seekBuffer = 8 << 10
+	// smallIndex is up to which size an index is checked whole before a lookup believes it.
+	smallIndex = 64 << 10
+	// holeLook is how far a lookup that met a hole at the beginning of a segment looks for offsets out of order.
+	holeLook = 64
+)
+
+// File is a segment opened for reading by one request: it opens, reads and closes. It is not safe for concurrent use.
+type File struct {
+	Base int64
+	Log  *os.File
+	Size int64 // of the .log when it was opened
+
+	dir, suffix string
+	offsets     *OffsetIndex
+	times       *TimeIndex
+	open        []*os.File
+}
+
+// OpenFile opens the .log of a segment in a partition's folder; suffix is "", or layout's word for what a leftover is.
+// Indexes are opened when they are asked for.
+func OpenFile(dir string, base int64, suffix string) (*File, error) {
+	f := &File{Base: base, dir: dir, suffix: suffix}
+	var err error
+	if f.Log, err = os.Open(f.Path(layout.KindLog)); err != nil {
+		return nil, fmt.Errorf("open segment: %w", err)
+	}
+	info, err := f.Log.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open segment: %w", err), f.Log.Close())
+	}
+	f.Size = info.Size()
+	return f, nil
+}
+
+// Path returns the path of one of the segment's files.
+func (f *File) Path(kind string) string {
+	name := layout.File{Base: f.Base, Epoch: -1, Kind: kind, Suffix: f.suffix}
+	return filepath.Join(f.dir, name.String())
+}
+
+// Name returns the base name of one of the segment's files.
+func (f *File) Name(kind string) string { return filepath.Base(f.Path(kind)) }
+
+// Close closes all that was opened. Nothing was written, so nothing can be lost by an error.
+func (f *File) Close() {
+	for _, o := range f.open {
+		_ = o.Close()
+	}
+	_ = f.Log.Close()
+}
+
+// Scanner returns a Scanner of the .log, from its first byte on.
+func (f *File) Scanner(o ScanOptions) *Scanner { return NewScanner(f.Log, f.Size, o) }
+
+func (f *File) openIndex(kind string) (*os.File, int64, error) {
+	o, err := os.Open(f.Path(kind))
+	if err != nil {
+		return nil, 0, fmt.Errorf("open index: %w", err)
+	}
+	f.open = append(f.open, o)
+	info, err := o.Stat()
+	if err != nil {
+		return nil, 0, fmt.Errorf("open index: %w", err)
+	}
+	return o, info.Size(), nil
+}
+
+// Offsets returns the offset index. An error says that there is none; it is fs.ErrNotExist when the file is missing.
+func (f *File) Offsets() (*OffsetIndex, error) {
+	if f.offsets == nil {
+		o, size, err := f.openIndex(layout.KindIndex)
+		if err != nil {
+			return nil, err
+		}
+		f.offsets = NewOffsetIndex(o, size, f.Base)
+	}
+	return f.offsets, nil
+}
+
+// Times returns the time index, as Offsets does.
+func (f *File) Times() (*TimeIndex, error) {
+	if f.times == nil {
+		o, size, err := f.openIndex(layout.KindTimeIndex)
+		if err != nil {
+			return nil, err
+		}
+		f.times = NewTimeIndex(o, size, f.Base)
+	}
+	return f.times, nil
+}
+
+// maxTxnIndex is the largest .txnindex that is read, in bytes: a million aborted transactions.
+const maxTxnIndex = 34 << 20
+
+// Aborted returns the aborted transactions whose markers the segment holds. fs.ErrNotExist says that there is no file,
+// which is as it should be where nothing was aborted. With any other error come the entries that could be read.
+func (f *File) Aborted() ([]AbortedTxn, error) {
+	path := f.Path(layout.KindTxnIndex)
+	b, err := readSmall(path, maxTxnIndex)
+	if err != nil {
+		return nil, err
+	}
+	list, err := ParseTxnIndex(b)
+	if err != nil {
+		return list, fmt.Errorf("%s: %w", path, err)
+	}
+	return list, nil
+}
+
+// readSmall reads a file of at most limit bytes.
+func readSmall(path string, limit int64) ([]byte, error) {
+	o, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer func() { _ = o.Close() }()
+	b, err := io.ReadAll(io.LimitReader(o, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case int64(len(b)) > limit:
+		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
+	}
+	return b, nil
+}
+
+// fault makes a fault of one of the segment's files.
+func (f *File) fault(kind string, pos, offset int64, word, what string, s model.Severity) model.Fault {
+	return model.Fault{File: f.Name(kind), Position: pos, Offset: offset, Kind: word, What: what, Severity: s}
+}
+
+// indexFault says that an entry of an index is not believed, so that the log is read instead.
+func (f *File) indexFault(kind string, pos, offset int64, what string) model.Fault {
+	t := f.fault(kind, pos, offset, kind, what, model.SevWarning)
+	t.Follows = "lookups read the log instead"
+	return t
+}
+
+// Header reads the header of the batch at a byte. The error is a *record.FormatError or record.ErrShort where there is
+// none.
+func (f *File) Header(pos int64) (record.Header, error) {
+	var b [record.HeaderSize]byte
+	n, err := f.Log.ReadAt(b[:], pos)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return record.Header{}, fmt.Errorf("read header: %w", err)
+	}
+	return record.ParseHeader(b[:n])
+}
+
+// entryFault returns what is wrong with entry i of the offset index: with its neighbours, or with the batch it leads to.
+func (f *File) entryFault(x *OffsetIndex, i int64) error {
+	if err := x.Sound(i, f.Size); err != nil {
+		return err
+	}
+	o, pos, ok := x.At(i)
+	if !ok {
+		return errors.New("the entry cannot be read")
+	}
+	h, err := f.Header(pos)
+	if err != nil || h.BaseOffset < 0 || h.LastOffset() < h.BaseOffset {
+		return fmt.Errorf("no batch at %d", pos)
+	}
+	if h.LastOffset() > o {
+		return fmt.Errorf("index says %d, batch at %d ends at %d", o, pos, h.LastOffset())
+	}
+	return nil
+}
+
+// missing tells a file that is not there from one that cannot be read.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
