@@ -65,16 +65,17 @@ func BytesText(n int64) string {
 	return num + " " + unit
 }
 
-// BytesCell returns n as a cell with a dim unit; – for 0 and ? for what is not known (negative).
+// BytesCell returns n as a cell with a dim unit of one width, so that the numbers stand below each other; ? for what is
+// not known (negative).
 func (t *Theme) BytesCell(n int64) Cell {
 	switch {
 	case n < 0:
 		return Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
 	case n == 0:
-		return Cell{Text: "0", Unit: "B"}
+		return Cell{Text: "0", Unit: "B  "}
 	}
 	num, unit := Bytes(n)
-	return Cell{Text: num, Unit: unit}
+	return Cell{Text: num, Unit: Pad(unit, 3)}
 }
 
 // Duration returns d in its two greatest units, as people say it: 6 d 21 h, 4 min, 2.5 s, 88 ms. Negative durations

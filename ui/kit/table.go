@@ -13,7 +13,7 @@ type Column struct {
 	Max   int  // cells; 0 means unbounded
 	// Drop is the order in which columns go when the screen is too narrow: the highest goes first, 0 never goes.
 	Drop int
-	// Grow takes what the others leave over, and gives it up before any column is dropped (down to Min).
+	// Grow takes what the others leave over, up to Max, and gives it up before any column is dropped (down to Min).
 	Grow bool
 }
 
@@ -147,8 +147,11 @@ func (t *Table) place(w int) {
 		}
 		cw := t.widths[c]
 		if col.Grow {
-			cw = t.least(c) + left/grow
-			left -= left / grow
+			share := left / grow
+			if col.Max > 0 {
+				share = max(0, min(share, max(col.Max, Width(t.headText(c)))-t.least(c)))
+			}
+			cw, left = t.least(c)+share, left-share
 			grow--
 		}
 		cw = min(cw, w-x)
