@@ -77,9 +77,9 @@ func Find(commands []Command, k tea.KeyMsg) (Command, bool) {
 	return Command{}, false
 }
 
-// ListCommands returns the rows that move the cursor of a list. moved, which may be nil, is called after each move, as
+// ListCommands returns the rows that move a list, a table, a JSON, a text or a hex view. moved, which may be nil, is called after each move, as
 // to fetch the rows that have come on screen.
-func ListCommands(l *kit.VList, moved func() tea.Cmd) []Command {
+func ListCommands(l kit.Mover, moved func() tea.Cmd) []Command {
 	row := func(keys, help string, f func()) Command {
 		return Command{Key: Bind(keys, help), Group: Moving, Quiet: true, Run: func() tea.Cmd {
 			f()
