@@ -48,7 +48,7 @@ type Broker struct {
 // BrokerDefaults reads the properties of a server.properties.
 func BrokerDefaults(props []Property) Broker {
 	b := Broker{Topic: map[string]string{}, Known: map[string]string{}, NodeID: -1}
-	s := settings{props: map[string]Property{}, broker: &b}
+	s := settings{props: map[string]Property{}, broker: &b, refused: map[string]bool{}}
 	for _, p := range props {
 		s.props[p.Key] = p // the last one counts
 	}
@@ -79,8 +79,9 @@ func BrokerDefaults(props []Property) Broker {
 
 // settings takes properties into a Broker one by one.
 type settings struct {
-	props  map[string]Property
-	broker *Broker
+	props   map[string]Property
+	refused map[string]bool // keys with an invalid value
+	broker  *Broker
 }
 
 func (s *settings) take(key string) (Property, bool) {
@@ -93,6 +94,7 @@ func (s *settings) take(key string) (Property, bool) {
 
 func (s *settings) invalid(p Property, want string) {
 	delete(s.broker.Known, p.Key)
+	s.refused[p.Key] = true
 	s.broker.Invalid = append(s.broker.Invalid, fmt.Sprintf("line %d: %s is %s: want %s", p.Line, p.Key, short(p.Value), want))
 }
 
@@ -172,7 +174,7 @@ func (s *settings) rest(props []Property) {
 	told := map[string]bool{}
 	for _, p := range props {
 		_, taken := s.broker.Known[p.Key]
-		if taken || told[p.Key] || s.isInvalid(p.Key) {
+		if taken || told[p.Key] || s.refused[p.Key] {
 			continue
 		}
 		told[p.Key] = true
@@ -191,11 +193,4 @@ func (s *settings) rest(props []Property) {
 		}
 		s.broker.Unknown = append(s.broker.Unknown, what)
 	}
-}
-
-func (s *settings) isInvalid(key string) bool {
-	p := s.props[key]
-	return slices.ContainsFunc(s.broker.Invalid, func(w string) bool {
-		return strings.HasPrefix(w, fmt.Sprintf("line %d: %s is ", p.Line, key))
-	})
 }
