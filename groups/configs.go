@@ -1,0 +1,64 @@
+package groups
+
+import (
+	"context"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+// TopicConfigs keeps the configs that topics were given, for the engine. What it has saved is on the disk.
+type TopicConfigs struct{ db *DB }
+
+// TopicConfigs returns the store's part for topic configs.
+func (db *DB) TopicConfigs() TopicConfigs { return TopicConfigs{db} }
+
+// Load returns every topic's own configs, by topic and name.
+func (c TopicConfigs) Load() (map[string]map[string]string, error) {
+	all := map[string]map[string]string{}
+	err := c.db.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte(configsBucket)).ForEach(func(k, v []byte) error {
+			configs, err := parseConfigs(v)
+			if err != nil {
+				return c.db.corrupt("configs of topic %q: %v", k, err)
+			}
+			all[string(k)] = configs
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load topic configs: %w", err)
+	}
+	return all, nil
+}
+
+// Save replaces a topic's own configs.
+func (c TopicConfigs) Save(topic string, configs map[string]string) error {
+	if topic == "" || len(topic) > maxTopic {
+		return fmt.Errorf("save configs: %w topic's name %q", model.ErrInvalid, topic)
+	}
+	err := c.db.put(context.Background(), []entry{{bucket: configsBucket, key: []byte(topic), value: appendConfigs(nil, configs)}})
+	if err != nil {
+		return fmt.Errorf("save configs of %s: %w", topic, err)
+	}
+	return nil
+}
+
+// Delete forgets a topic's own configs. One that has none is no error.
+func (c TopicConfigs) Delete(topic string) error {
+	if topic == "" {
+		return fmt.Errorf("delete configs: %w topic's name %q", model.ErrInvalid, topic)
+	}
+	err := c.db.put(context.Background(), []entry{{bucket: configsBucket, key: []byte(topic)}})
+	if err != nil {
+		return fmt.Errorf("delete configs of %s: %w", topic, err)
+	}
+	return nil
+}
+
+// corrupt says that a value in the store is not what it should be.
+func (db *DB) corrupt(format string, args ...any) error {
+	return &model.CorruptError{Path: db.path, Pos: model.Unknown, What: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,189 @@
+package groups
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+// schemaVersion is the version of the buckets and their layouts that this code writes and reads.
+const schemaVersion = 1
+
+// The names of the buckets.
+const (
+	schemaBucket  = "schema"
+	offsetsBucket = "offsets"
+	groupsBucket  = "groups"
+	configsBucket = "configs"
+	journalBucket = "journal"
+)
+
+// ErrSchema is returned for a store that a newer strata has written, or that is no store of strata's at all. Such a file
+// is left as it is.
+var ErrSchema = errors.New("unknown schema")
+
+// HeldError says that another process, or another part of this one, has the store open.
+type HeldError struct {
+	Path string
+	PID  int // 0 where it cannot be found out
+}
+
+// Error names the file and, where known, the process.
+func (e *HeldError) Error() string {
+	switch e.PID {
+	case 0:
+		return e.Path + " is held by another process"
+	case os.Getpid():
+		return e.Path + " is already open in this process"
+	}
+	return fmt.Sprintf("%s is held by process %d", e.Path, e.PID)
+}
+
+// DBOptions tunes OpenDB. The zero value suits a new data directory.
+type DBOptions struct {
+	// TopicsExist says whether the data directory has topics, so that an empty store is not taken for a new one. It is
+	// asked only when that matters; nil means that there are none.
+	TopicsExist func() bool
+	ReadOnly    bool             // open for reading even where writing is possible
+	Timeout     time.Duration    // how long to wait for another holder; 0 means 1 s
+	Now         func() time.Time // for the name of a file moved aside; nil means time.Now
+}
+
+// DB is the store: strata.db. Its methods may be called from any goroutine.
+//
+// Invariants:
+//   - bolt is nil only when readOnly is set: there is nothing to be read
+//   - what a method has reported as written is on the disk
+//   - once broken is set, no method touches the file again
+type DB struct {
+	path     string
+	bolt     *bbolt.DB
+	readOnly bool
+	notices  []string
+	moved    bool // a damaged file was moved aside on opening
+	broken   atomic.Pointer[error]
+
+	mu      sync.Mutex
+	waiting []*write
+	closed  bool
+	wake    chan struct{} // cap 1
+	done    chan struct{} // closed when the writer has ended
+}
+
+// Path returns the name of the store's file.
+func (db *DB) Path() string { return db.path }
+
+// ReadOnly reports whether nothing can be written.
+func (db *DB) ReadOnly() bool { return db.readOnly }
+
+// Notices returns what there was to be said on opening: a file moved aside, a store that is read-only.
+func (db *DB) Notices() []string { return slices.Clone(db.notices) }
+
+// Close waits for the commits that are under way and closes the file.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	already := db.closed
+	db.closed = true
+	db.mu.Unlock()
+	if already || db.bolt == nil {
+		return nil
+	}
+	if !db.readOnly {
+		db.rouse()
+		<-db.done
+	}
+	if db.broken.Load() != nil {
+		// Its locks may be left taken: let go of the file without asking bbolt.
+		return nil
+	}
+	if err := db.bolt.Close(); err != nil {
+		return fmt.Errorf("close %s: %w", db.path, err)
+	}
+	return nil
+}
+
+// view runs fn in a read transaction. What fn takes from it is valid only until it returns. Where there is nothing to be
+// read, fn is not called.
+func (db *DB) view(fn func(tx *bbolt.Tx) error) error {
+	if db.bolt == nil {
+		return nil
+	}
+	return db.guard("read", func() error { return db.bolt.View(fn) })
+}
+
+// update runs fn in a write transaction and returns when it is on the disk, or when nothing of it is.
+func (db *DB) update(fn func(tx *bbolt.Tx) error) error {
+	if db.readOnly {
+		return fmt.Errorf("%s: %w", db.path, model.ErrReadOnly)
+	}
+	return db.guard("write", func() error { return db.bolt.Update(fn) })
+}
+
+// guard turns a panic inside bbolt, which is how it meets damage, and a read beyond the end of a file that was cut while
+// mapped, into an error. After one, bbolt's locks cannot be trusted, and the store answers with that error for ever.
+func (db *DB) guard(what string, fn func() error) (err error) {
+	if p := db.broken.Load(); p != nil {
+		return *p
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = &model.CorruptError{Path: db.path, Pos: model.Unknown, What: fmt.Sprintf("%s: %v", what, r)}
+			db.broken.CompareAndSwap(nil, &err)
+		}
+	}()
+	if err = fn(); errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return fmt.Errorf("%s: %w", db.path, model.ErrClosed)
+	}
+	return err
+}
+
+// prepare checks the schema, and makes the buckets of a new store.
+func (db *DB) prepare() (fresh bool, err error) {
+	err = db.view(func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte(schemaBucket))
+		if b == nil {
+			if k, _ := tx.Cursor().First(); k != nil {
+				return fmt.Errorf("%s: %w: it is a bbolt file, but not a store of strata's (first bucket %q)", db.path, ErrSchema, k)
+			}
+			fresh = true
+			return nil
+		}
+		v := b.Get([]byte("version"))
+		if len(v) != 4 {
+			return fmt.Errorf("%s: %w: its version is %d bytes long", db.path, ErrSchema, len(v))
+		}
+		if n := binary.BigEndian.Uint32(v); n != schemaVersion {
+			return fmt.Errorf("%s: %w: version %d, this strata knows version %d; use a newer strata, or another data directory",
+				db.path, ErrSchema, n, schemaVersion)
+		}
+		for _, name := range []string{offsetsBucket, groupsBucket, configsBucket, journalBucket} {
+			if tx.Bucket([]byte(name)) == nil {
+				return &model.CorruptError{Path: db.path, Pos: model.Unknown, What: fmt.Sprintf("bucket %q is missing", name)}
+			}
+		}
+		return nil
+	})
+	if err != nil || !fresh || db.readOnly {
+		return fresh, err
+	}
+	return true, db.update(func(tx *bbolt.Tx) error {
+		for _, name := range []string{schemaBucket, offsetsBucket, groupsBucket, configsBucket, journalBucket} {
+			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+				return fmt.Errorf("make bucket %q: %w", name, err)
+			}
+		}
+		return tx.Bucket([]byte(schemaBucket)).Put([]byte("version"), binary.BigEndian.AppendUint32(nil, schemaVersion))
+	})
+}

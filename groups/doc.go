@@ -1,0 +1,55 @@
+// Package groups is the consumer groups of the embedded broker: what they have committed, who their members are, how far
+// they lag, and how to move them. It keeps them in strata.db, a bbolt file, and knows of the logs only what the interface
+// Logs tells. Its pure parts (OffsetRow, LagRange, TotalLag, Plan) serve every source.
+//
+// # strata.db
+//
+// All integers are big-endian. "short" is a string behind a length of two bytes, "long" one behind four. Times are
+// milliseconds since 1970, -1 for none. A value's first byte is the number of its format, 1.
+//
+//	schema   "version"                                      → u32, 1
+//	offsets  short group, short topic, i32 partition        → 1, i64 offset, i32 leader epoch, i64 committed at,
+//	                                                          i64 expires at (-1: by the group's retention), metadata to the end
+//	groups   group                                          → 1, i64 empty since (-1: has members), i32 generation,
+//	                                                          long type, long protocol type, long protocol
+//	configs  topic                                          → 1, u32 count, count × (long name, long value), by name
+//	journal  u64 number, from 1                             → 1, i64 made at, u64 undo of (0: none), u64 undone by (0: none),
+//	                                                          long who, long group, long where, u32 count, count × row
+//
+//	row      long topic, i32 partition, i64 from, i32 from's leader epoch, long from's metadata, i64 to, i32 leader epoch,
+//	         long metadata, u8 certainty of the change, i64 change, long note        (an offset of -1: nothing committed)
+//
+// A group is there when it has an offset or an entry in groups; the latter is written when the first member joins. The
+// bucket names producers, transactions and users are reserved.
+//
+// # Commits
+//
+//	committer ─┐                    ┌─ all waiting entries, sorted, the last of each key ─┐
+//	committer ─┼→ waiting → writer ─┤                                                    ├→ one bbolt transaction → fsync
+//	committer ─┘      ↑             └────────────────────────────────────────────────────┘              │
+//	                  └──────────────── each is answered, and may come again ─────────────────────────────┘
+//
+// # Why
+//
+//   - The offsets lie in one flat bucket with the group first in the key: a bucket a group would cost a page a commit.
+//   - One writer for commits, woken by the first and taking all that wait: bbolt's own Batch waits for 10 ms or 1,000.
+//     The writer never waits, it only lets those run who were just answered.
+//   - The list of free pages is kept in the file: without it bbolt rebuilds it on opening, and meets damage by a panic in a
+//     goroutine of its own, which nothing can catch.
+//   - The file is walked before bbolt opens it, for the same reason, and because bbolt opens a cut file without a word.
+//   - The lock is taken before the walk, on the same open file that bbolt is given: a file that is being written looks
+//     damaged. After the lock the file must still be the one at its path: another process may have moved it aside.
+//   - A cut file whose missing part held nothing is lengthened and kept; its offsets are worth more than tidiness.
+//   - A store without any write permission is read-only for root too.
+//   - A plan's rows carry what they start from, and the transaction that applies it compares offset, epoch and metadata:
+//     two commits of the same offset are the same to a consumer, so the commit's time does not count.
+//   - Offsets that a reset stores have leader epoch -1 and no metadata, as Kafka's own tool stores them.
+//   - Deleting a group is a journal entry like a reset to nothing, so that it can be undone.
+//   - In an undo, rows that moved since the reset are taken out, not refused: the user sees each of them and may take it
+//     in again, and a command line that applies at once does not throw away what a consumer has done since.
+//   - Expiry is Kafka's; but a reset begins a group's retention anew, else it could be gone an hour later.
+//   - A member brings its assignment along, so the group is Stable at once. The other states are there for members that
+//     must be told theirs, and mayFollow holds the rules of both.
+//   - Counts are remembered as running sums at offsets, so that a thousand groups on one partition, and ends that move each
+//     second, cost the records between the offsets and not the whole log.
+package groups

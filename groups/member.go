@@ -1,0 +1,268 @@
+package groups
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+// The types of group, named as Kafka's tools print them.
+const (
+	typeClassic      = "Classic"
+	protocolConsumer = "consumer"
+)
+
+// MemberInfo describes a member that joins.
+type MemberInfo struct {
+	Client     string // client.id; "" means consumer
+	Host       string // "" means 127.0.0.1
+	Instance   string // group.instance.id, or ""
+	Assignment []model.TopicPartition
+}
+
+// Membership is a member's place in a group. Its methods may be called from any goroutine.
+type Membership struct {
+	s     *Service
+	group string
+	id    string
+}
+
+// live is a group's state in memory. Everything but fence is guarded by mu; fence is taken before mu, and held while the
+// store is written, so that what was decided by the members is still so when it is on the disk.
+type live struct {
+	fence sync.Mutex
+
+	mu         sync.Mutex
+	state      model.GroupState
+	generation int32
+	kind       string // Classic, Consumer; "" before the first member
+	protocol   string
+	members    []*model.Member // in the order of joining
+}
+
+// mayFollow reports whether a group may go from one state to another: Kafka's rules for classic groups (a group is
+// Preparing until all have joined, Completing until the leader has assigned) and for consumer groups (Assigning,
+// Reconciling), and beside them the way of members that bring their assignment along, which need no rebalance.
+func mayFollow(from, to model.GroupState) bool {
+	if from == to || to == model.GroupDead {
+		return true
+	}
+	switch to {
+	case model.GroupEmpty:
+		return from == model.GroupPreparing || from == model.GroupStable || from == model.GroupAssigning || from == model.GroupReconciling
+	case model.GroupPreparing:
+		return from == model.GroupStable || from == model.GroupCompleting || from == model.GroupEmpty
+	case model.GroupCompleting:
+		return from == model.GroupPreparing
+	case model.GroupStable:
+		return from == model.GroupCompleting || from == model.GroupReconciling || from == model.GroupAssigning || from == model.GroupEmpty
+	case model.GroupAssigning:
+		return from == model.GroupEmpty || from == model.GroupStable || from == model.GroupReconciling
+	case model.GroupReconciling:
+		return from == model.GroupAssigning || from == model.GroupStable
+	}
+	return false
+}
+
+// turn changes the state. l.mu is held.
+func (l *live) turn(to model.GroupState) error {
+	if !mayFollow(l.state, to) {
+		return fmt.Errorf("%w: a group that is %s cannot become %s", model.ErrRefused, l.state, to)
+	}
+	l.state = to
+	return nil
+}
+
+// snapshot returns state and members as the caller's own.
+func (l *live) snapshot() *model.Group {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g := &model.Group{State: l.state, Type: l.kind, Protocol: l.protocol}
+	for _, m := range l.members {
+		c := *m
+		c.Assignment = slices.Clone(m.Assignment)
+		g.Members = append(g.Members, c)
+	}
+	return g
+}
+
+// record is what is to be stored of the group. l.mu is held.
+func (l *live) record(emptySince int64) groupRecord {
+	return groupRecord{EmptySince: emptySince, Generation: l.generation, Type: l.kind, ProtocolType: protocolConsumer, Protocol: l.protocol}
+}
+
+// group returns the live state of a group, making it where there is none.
+func (s *Service) group(id string) *live {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.live[id]
+	if l == nil {
+		l = &live{state: model.GroupEmpty}
+		s.live[id] = l
+	}
+	return l
+}
+
+// lookup returns state and members of a group, Empty where it has none.
+func (s *Service) lookup(id string) model.Group {
+	s.mu.Lock()
+	l := s.live[id]
+	s.mu.Unlock()
+	g := &model.Group{State: model.GroupEmpty}
+	if l != nil {
+		g = l.snapshot()
+	}
+	g.ID = id
+	return *g
+}
+
+// Join makes an in-process consumer a member. The group is Stable while it has members: each brings its own assignment.
+// It ends with Leave; a member that the process takes with it when it dies is gone at the next start.
+func (s *Service) Join(group string, info MemberInfo) (*Membership, error) {
+	if err := s.writable(); err != nil {
+		return nil, fmt.Errorf("join group %q: %w", group, err)
+	}
+	if group == "" || len(group) > maxGroupID {
+		return nil, fmt.Errorf("join: %w group's name: want 1 to %d bytes, have %d", model.ErrInvalid, maxGroupID, len(group))
+	}
+	if info.Client == "" {
+		info.Client = "consumer"
+	}
+	if info.Host == "" {
+		info.Host = "127.0.0.1"
+	}
+	l := s.group(group)
+	l.fence.Lock()
+	defer l.fence.Unlock()
+	m := &model.Member{ID: memberID(info.Client), Instance: info.Instance, Client: info.Client, Host: info.Host, Assignment: slices.Clone(info.Assignment)}
+	l.mu.Lock()
+	first := len(l.members) == 0
+	rec := l.record(model.NoTime)
+	rec.Type = typeClassic
+	l.mu.Unlock()
+	if first {
+		e := entry{bucket: groupsBucket, key: []byte(group), value: appendGroupRecord(nil, rec)}
+		if err := s.db.put(context.Background(), []entry{e}); err != nil {
+			return nil, fmt.Errorf("join group %q: %w", group, err)
+		}
+	}
+	l.mu.Lock()
+	err := l.turn(model.GroupStable)
+	if err == nil {
+		l.kind = typeClassic
+		l.generation++
+		l.members = append(l.members, m)
+	}
+	l.mu.Unlock()
+	if err != nil {
+		return nil, fmt.Errorf("join group %q: %w", group, err)
+	}
+	s.tell()
+	return &Membership{s: s, group: group, id: m.ID}, nil
+}
+
+// memberID makes an id as Kafka's brokers do: the client's, and 128 random bits.
+func memberID(client string) string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	x := hex.EncodeToString(b[:])
+	return client + "-" + x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+}
+
+// ID returns the member's id.
+func (m *Membership) ID() string { return m.id }
+
+// Group returns the group's name.
+func (m *Membership) Group() string { return m.group }
+
+// member returns the member's place, or nil after it left. l.mu is held.
+func (m *Membership) member(l *live) (int, *model.Member) {
+	for i, x := range l.members {
+		if x.ID == m.id {
+			return i, x
+		}
+	}
+	return -1, nil
+}
+
+// Commit stores offsets as a member. ErrClosed after Leave.
+func (m *Membership) Commit(ctx context.Context, commits []model.Commit) error {
+	l := m.s.group(m.group)
+	l.mu.Lock()
+	_, x := m.member(l)
+	l.mu.Unlock()
+	if x == nil {
+		return fmt.Errorf("commit offsets of group %q: member %s has left: %w", m.group, m.id, model.ErrClosed)
+	}
+	return m.s.Commit(ctx, m.group, commits)
+}
+
+// Committed returns what the group has committed for the member's assignment.
+func (m *Membership) Committed(ctx context.Context) ([]Committed, error) {
+	l := m.s.group(m.group)
+	l.mu.Lock()
+	_, x := m.member(l)
+	tps := []model.TopicPartition{}
+	if x != nil {
+		tps = slices.Clone(x.Assignment)
+	}
+	l.mu.Unlock()
+	if x == nil {
+		return nil, fmt.Errorf("fetch offsets of group %q: member %s has left: %w", m.group, m.id, model.ErrClosed)
+	}
+	return m.s.Fetch(ctx, m.group, tps)
+}
+
+// SetAssignment replaces what the member reads.
+func (m *Membership) SetAssignment(tps []model.TopicPartition) error {
+	l := m.s.group(m.group)
+	l.mu.Lock()
+	_, x := m.member(l)
+	if x != nil {
+		x.Assignment = slices.Clone(tps)
+		l.generation++
+	}
+	l.mu.Unlock()
+	if x == nil {
+		return fmt.Errorf("assign to member %s of group %q: it has left: %w", m.id, m.group, model.ErrClosed)
+	}
+	m.s.tell()
+	return nil
+}
+
+// Leave takes the member out; the last one leaves the group Empty, and the time of that is stored, for the expiry of its
+// offsets. A second Leave does nothing. The member is gone even when the error says that the time could not be stored.
+func (m *Membership) Leave() error {
+	l := m.s.group(m.group)
+	l.fence.Lock()
+	defer l.fence.Unlock()
+	l.mu.Lock()
+	i, x := m.member(l)
+	if x == nil {
+		l.mu.Unlock()
+		return nil
+	}
+	l.members = slices.Delete(l.members, i, i+1)
+	l.generation++
+	last := len(l.members) == 0
+	var err error
+	if last {
+		err = l.turn(model.GroupEmpty)
+	}
+	rec := l.record(m.s.o.Now().UnixMilli())
+	l.mu.Unlock()
+	if last && err == nil {
+		e := entry{bucket: groupsBucket, key: []byte(m.group), value: appendGroupRecord(nil, rec)}
+		err = m.s.db.put(context.Background(), []entry{e})
+	}
+	m.s.tell()
+	if err != nil {
+		return fmt.Errorf("leave group %q: %w", m.group, err)
+	}
+	return nil
+}

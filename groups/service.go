@@ -1,0 +1,410 @@
+package groups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+// Logs is what groups need to know of the logs. Its methods may be called from any goroutine.
+type Logs interface {
+	// Bounds returns a partition's log start and the offset at which consumers' reading ends (the high watermark).
+	// ErrNoTopic, ErrNoPartition.
+	Bounds(ctx context.Context, tp model.TopicPartition) (start, end int64, err error)
+	// CountBetween counts the data records in [from, to).
+	CountBetween(ctx context.Context, tp model.TopicPartition, from, to int64) (model.Count, error)
+	// AtTime returns the offset of the first record at or after ms.
+	AtTime(ctx context.Context, tp model.TopicPartition, ms int64) (offset int64, found bool, err error)
+	// FirstRecord returns the first data record at or after from, or nil at the end.
+	FirstRecord(ctx context.Context, tp model.TopicPartition, from int64) (*model.Record, error)
+	// PartitionIDs returns a topic's partitions, ascending. ErrNoTopic.
+	PartitionIDs(ctx context.Context, topic string) ([]int32, error)
+}
+
+// Options tunes a Service. The zero value is the broker's default.
+type Options struct {
+	Now       func() time.Time // nil means time.Now
+	Who       string           // who resets, for the journal; "" means user@host
+	Retention time.Duration    // offsets.retention.minutes; 0 means 7 days
+	Location  *time.Location   // of the times in notes; nil means UTC
+	// ListBudget is how long Groups may count before it gives estimates and counts on behind; 0 means 150 ms.
+	ListBudget time.Duration
+	// CountTTL is how long counted records are believed to be still there; 0 means 30 s.
+	CountTTL time.Duration
+}
+
+// Service is the groups of the embedded broker: what they have committed, their members, their lag, and how to move them.
+// Its methods may be called from any goroutine. The store is the caller's to close, after the Service.
+//
+// Invariants:
+//   - a group whose fence is held gains and loses no member
+//   - state of a live group is Empty exactly when it has no members
+type Service struct {
+	db     *DB
+	logs   Logs
+	o      Options
+	counts *counter
+
+	changed chan struct{} // cap 1
+
+	mu      sync.Mutex
+	live    map[string]*live
+	closed  bool
+	filling bool // a goroutine counts on behind
+	stop    context.CancelFunc
+	ctx     context.Context // of the goroutine that counts on behind; ended by Close
+	wg      sync.WaitGroup
+}
+
+// New returns a Service on an open store.
+func New(db *DB, logs Logs, o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Who == "" {
+		o.Who = whoami()
+	}
+	if o.Retention == 0 {
+		o.Retention = 7 * 24 * time.Hour
+	}
+	if o.Location == nil {
+		o.Location = time.UTC
+	}
+	if o.ListBudget == 0 {
+		o.ListBudget = 150 * time.Millisecond
+	}
+	if o.CountTTL == 0 {
+		o.CountTTL = 30 * time.Second
+	}
+	s := &Service{
+		db: db, logs: logs, o: o,
+		counts:  &counter{logs: logs, ttl: o.CountTTL, now: o.Now, byTP: map[model.TopicPartition]*anchors{}},
+		changed: make(chan struct{}, 1),
+		live:    map[string]*live{},
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+func whoami() string {
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
+}
+
+// Close ends the members and what runs behind. It does not close the store.
+func (s *Service) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.wg.Wait()
+	return nil
+}
+
+// Changed returns the channel that is told when a group may have changed: a commit, a member, a reset, an expiry, a lag
+// counted behind. What is not taken is merged into one. It is never closed.
+func (s *Service) Changed() <-chan struct{} { return s.changed }
+
+func (s *Service) tell() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// ErrReadOnly or ErrClosed where nothing can be written.
+func (s *Service) writable() error {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return model.ErrClosed
+	}
+	if s.db.ReadOnly() {
+		return fmt.Errorf("%s: %w", s.db.Path(), model.ErrReadOnly)
+	}
+	return nil
+}
+
+// Commit stores offsets of a group and returns when they are on the disk, all of them or none. Commits of many callers
+// share one write. It does not ask whether the group has members: those who speak for members do (Membership). When ctx
+// ends first, they may be stored or not.
+func (s *Service) Commit(ctx context.Context, group string, commits []model.Commit) error {
+	if err := s.writable(); err != nil {
+		return fmt.Errorf("commit offsets of group %q: %w", group, err)
+	}
+	now := s.o.Now().UnixMilli()
+	entries := make([]entry, 0, len(commits))
+	for _, c := range commits {
+		if err := checkCommit(group, c); err != nil {
+			return fmt.Errorf("commit offsets of group %q: %w", group, err)
+		}
+		entries = append(entries, offsetEntry(group, Committed{Commit: c, At: now, Expires: model.NoTime}))
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := s.db.put(ctx, entries); err != nil {
+		return fmt.Errorf("commit offsets of group %q: %w", group, err)
+	}
+	s.tell()
+	return nil
+}
+
+// Fetch returns what a group has committed, by topic and partition; of some partitions where tps is not nil. A partition
+// without a commit, and a group that does not exist, is left out.
+func (s *Service) Fetch(ctx context.Context, group string, tps []model.TopicPartition) ([]Committed, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	st, err := s.read(group)
+	if err != nil {
+		return nil, fmt.Errorf("fetch offsets of group %q: %w", group, err)
+	}
+	if tps == nil {
+		return st.offsets, nil
+	}
+	var out []Committed
+	for _, tp := range tps {
+		if c, ok := st.offset(tp); ok {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Committed) int { return a.Compare(b.TopicPartition) })
+	return out, nil
+}
+
+// read reads one group from the store.
+func (s *Service) read(group string) (st *stored, err error) {
+	st = &stored{}
+	err = s.db.view(func(tx *bbolt.Tx) error {
+		st, err = readGroup(s.db, tx, group)
+		return err
+	})
+	return st, err
+}
+
+// names returns the names of all groups that are stored or live, ascending.
+func (s *Service) names() ([]string, error) {
+	all, err := s.stored()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(all)), nil
+}
+
+// stored reads all groups, those too that are known only for their members.
+func (s *Service) stored() (all map[string]*stored, err error) {
+	all = map[string]*stored{}
+	err = s.db.view(func(tx *bbolt.Tx) error {
+		all, err = readAll(s.db, tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, l := range s.live {
+		if all[id] == nil && l.snapshot().Active() {
+			all[id] = &stored{}
+		}
+	}
+	return all, nil
+}
+
+// noGroup returns ErrNoGroup with the nearest names.
+func (s *Service) noGroup(id string) error {
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	return model.NotFound(model.ErrNoGroup, id, names)
+}
+
+// Groups returns all groups by name. Lags that take too long to count are estimates at first; a change is told when they
+// have been counted.
+func (s *Service) Groups(ctx context.Context) ([]model.Group, error) {
+	all, err := s.stored()
+	if err != nil {
+		return nil, fmt.Errorf("list groups: %w", err)
+	}
+	r := &rows{s: s, bounds: map[model.TopicPartition]bounds{}, until: time.Now().Add(s.o.ListBudget)}
+	out := make([]model.Group, 0, len(all))
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		g, err := r.group(ctx, id, all[id])
+		if err != nil {
+			return nil, fmt.Errorf("list groups: %w", err)
+		}
+		out = append(out, g)
+	}
+	s.fill(r.late)
+	return out, nil
+}
+
+// Group returns one group, its lag counted. ErrNoGroup.
+func (s *Service) Group(ctx context.Context, id string) (model.Group, error) {
+	st, err := s.read(id)
+	if err != nil {
+		return model.Group{}, fmt.Errorf("group %q: %w", id, err)
+	}
+	if now := s.lookup(id); !st.known && len(st.offsets) == 0 && !now.Active() {
+		return model.Group{}, s.noGroup(id)
+	}
+	r := &rows{s: s, bounds: map[model.TopicPartition]bounds{}}
+	g, err := r.group(ctx, id, st)
+	if err != nil {
+		return model.Group{}, fmt.Errorf("group %q: %w", id, err)
+	}
+	return g, nil
+}
+
+// fill counts on behind what a listing had no time for, and tells when it is done. It is ended by Close.
+func (s *Service) fill(late []job) {
+	if len(late) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.filling || s.closed {
+		return
+	}
+	s.filling = true
+	s.wg.Go(func() {
+		for _, j := range late {
+			if s.ctx.Err() != nil {
+				break
+			}
+			// An error shows in the row when it is asked for again.
+			_, _ = s.counts.between(s.ctx, j.tp, j.from, j.to, j.start, j.end)
+		}
+		s.mu.Lock()
+		s.filling = false
+		s.mu.Unlock()
+		s.tell()
+	})
+}
+
+// job is a count still to be made.
+type job struct {
+	tp                   model.TopicPartition
+	from, to, start, end int64
+}
+
+type bounds struct {
+	start, end int64
+	err        error
+}
+
+// rows makes the rows of one listing, in which every partition is asked for its bounds once.
+type rows struct {
+	s      *Service
+	bounds map[model.TopicPartition]bounds
+	until  time.Time // zero: count whatever it takes
+	late   []job
+}
+
+func (r *rows) at(ctx context.Context, tp model.TopicPartition) bounds {
+	b, ok := r.bounds[tp]
+	if !ok {
+		b.start, b.end, b.err = r.s.logs.Bounds(ctx, tp)
+		if b.err != nil {
+			b.start, b.end = model.Unknown, model.Unknown
+		}
+		r.bounds[tp] = b
+	}
+	return b
+}
+
+// group puts a group together. Its only error is that of ctx.
+func (r *rows) group(ctx context.Context, id string, st *stored) (model.Group, error) {
+	g := r.s.lookup(id)
+	if g.Type == "" {
+		g.Type, g.Protocol = st.record.Type, st.record.Protocol
+	}
+	if g.Type == "" {
+		g.Type = typeClassic
+	}
+	owner := map[model.TopicPartition]string{}
+	for _, m := range g.Members {
+		for _, tp := range m.Assignment {
+			owner[tp] = m.ID
+		}
+	}
+	expires := r.s.expiry(st, &g)
+	for _, c := range st.offsets {
+		row, err := r.row(ctx, c)
+		if err != nil {
+			return g, err
+		}
+		row.ExpiresAt = expires(c)
+		row.Member = owner[c.TopicPartition]
+		delete(owner, c.TopicPartition)
+		g.Offsets = append(g.Offsets, row)
+	}
+	// What is assigned but was never committed is a row too.
+	for tp, member := range owner {
+		row, err := r.row(ctx, Committed{Commit: model.Commit{TopicPartition: tp, Offset: model.Unknown, LeaderEpoch: -1}})
+		if err != nil {
+			return g, err
+		}
+		row.Member = member
+		g.Offsets = append(g.Offsets, row)
+	}
+	slices.SortFunc(g.Offsets, func(a, b model.GroupOffset) int { return a.Compare(b.TopicPartition) })
+	g.Lag, _, _ = TotalLag(g.Offsets)
+	return g, nil
+}
+
+func (r *rows) row(ctx context.Context, c Committed) (model.GroupOffset, error) {
+	b := r.at(ctx, c.TopicPartition)
+	if err := ctx.Err(); err != nil {
+		return model.GroupOffset{}, err
+	}
+	from, to, ok := LagRange(c.Offset, b.start, b.end)
+	var n model.Count
+	var err error
+	if ok {
+		n, err = r.count(ctx, job{c.TopicPartition, from, to, b.start, b.end})
+	}
+	if err == nil {
+		err = b.err
+	}
+	if cerr := ctx.Err(); cerr != nil {
+		return model.GroupOffset{}, cerr
+	}
+	row := OffsetRow(c, b.start, b.end, n)
+	row.Err = err
+	if errors.Is(err, model.ErrNoTopic) || errors.Is(err, model.ErrNoPartition) {
+		row.Lag = model.NoCount() // there is nothing to be read
+	}
+	return row, nil
+}
+
+// count counts while there is time, and estimates after that.
+func (r *rows) count(ctx context.Context, j job) (model.Count, error) {
+	if r.until.IsZero() || time.Now().Before(r.until) {
+		return r.s.counts.between(ctx, j.tp, j.from, j.to, j.start, j.end)
+	}
+	if n, ok := r.s.counts.cached(j.tp, j.from, j.to, j.start, j.end); ok {
+		return n, nil
+	}
+	r.late = append(r.late, j)
+	return model.About(j.to - j.from), nil
+}
