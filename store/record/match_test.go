@@ -84,6 +84,7 @@ func TestMatchers(t *testing.T) {
 		"regexp folded":              {re(`(?i)failed`), "[1]"},
 		"regexp folded, Kelvin sign": {re(`(?i)^straße k$`), "[5]"},
 		"regexp anchored":            {re(`^dog$`), "[6]"},
+		"regexp anchored, beside":    {re(`^og$`), "[]"},
 		"regexp, replacement rune":   {re(`\x{fffd}`), "[4]"},
 		"regexp matching empty":      {re(`^$`), "[4]"},
 		"regexp is a literal":        {re(`user\-2`), "[1]"},

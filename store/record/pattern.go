@@ -25,11 +25,11 @@ func newRegexp(re *regexp.Regexp) Matcher {
 	if err != nil {
 		return m // it can still be matched
 	}
-	for _, l := range required(tree.Simplify()) {
+	tree = tree.Simplify()
+	for _, l := range required(tree) {
 		m.any = append(m.any, newFinder([]byte(l.text), l.fold))
 	}
-	prefix, whole := re.LiteralPrefix()
-	m.whole = whole && len(m.any) == 1 && string(m.any[0].needle) == prefix && !m.any[0].fold
+	m.whole = tree.Op == syntax.OpLiteral && len(m.any) == 1 && string(m.any[0].needle) == string(tree.Rune)
 	return m
 }
 
