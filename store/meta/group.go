@@ -37,7 +37,9 @@ type GroupKey struct {
 }
 
 // Commit reports whether the record is an offset commit.
-func (k GroupKey) Commit() bool { return k.Version == KeyOffsetCommit || k.Version == KeyOffsetCommitOld }
+func (k GroupKey) Commit() bool {
+	return k.Version == KeyOffsetCommit || k.Version == KeyOffsetCommitOld
+}
 
 // ParseGroupKey reads a key of __consumer_offsets. Of an unknown version, which wraps ErrUnknown, comes Version alone.
 func ParseGroupKey(key []byte) (GroupKey, error) {

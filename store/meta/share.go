@@ -3,6 +3,7 @@ package meta
 import (
 	"fmt"
 
+	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
 )
 
@@ -48,4 +49,54 @@ func ParseShareState(k ShareKey, value []byte) (ShareState, error) {
 		Start: f.number("startOffset", -1), LeaderEpoch: int32(f.number("leaderEpoch", -1)),
 		WrittenAt: f.number("writeTimestamp", -1), Batches: len(f.parts("stateBatches")),
 	}, err
+}
+
+type shareID struct {
+	group     string
+	topic     layout.ID
+	partition int32
+}
+
+// ApplyShare takes a record of __share_group_state, for the rows of share groups. Records of a partition come in the
+// order of their offsets. An error says why the record could not be understood.
+func (g *Groups) ApplyShare(key, value []byte) error {
+	k, err := ParseShareKey(key)
+	if err != nil {
+		return err
+	}
+	id := shareID{k.Group, k.Topic, k.Partition}
+	if value == nil {
+		if k.Version == 0 {
+			delete(g.share, id)
+		}
+		return nil
+	}
+	s, err := ParseShareState(k, value)
+	if err != nil {
+		return err
+	}
+	if s.Start < 0 && k.Version != 0 {
+		return nil // the start stays as it is
+	}
+	if g.share == nil {
+		g.share = map[shareID]int64{}
+	}
+	g.share[id] = s.Start
+	return nil
+}
+
+// shareRows returns a share group's rows: what stands for the committed offset is the start of what is not done with.
+func (g *Groups) shareRows(group string, name func(layout.ID) string) []model.GroupOffset {
+	var rows []model.GroupOffset
+	for id, start := range g.share {
+		if id.group != group {
+			continue
+		}
+		rows = append(rows, model.GroupOffset{
+			TopicPartition: model.TopicPartition{Topic: topicName(name, id.topic), Partition: id.partition},
+			Committed:      start, LeaderEpoch: -1, CommittedAt: model.NoTime, ExpiresAt: model.NoTime,
+			LogStart: model.Unknown, LogEnd: model.Unknown,
+		})
+	}
+	return rows
 }

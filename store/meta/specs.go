@@ -104,6 +104,7 @@ const groupValueSpec = `
 6 ConsumerGroupTargetAssignmentMetadata 0-0 0 : assignmentEpoch i32 ; assignmentTimestamp i64 #0
 7 ConsumerGroupTargetAssignmentMember 0-0 0 : topicPartitions []( topicId uuid ; partitions []i32 )
 8 ConsumerGroupCurrentMemberAssignment 0-0 0 : memberEpoch i32 ; previousMemberEpoch i32 ; state i8 ; assignedPartitions []( topicId uuid ; partitions []i32 ; assignmentEpochs []?i32 #0 ) ; partitionsPendingRevocation []( topicId uuid ; partitions []i32 ; assignmentEpochs []?i32 #0 )
+9 ShareGroupPartitionMetadata 0-0 0 : topics []( topicId uuid ; topicName str ; numPartitions i32 ; partitionMetadata []( partition i32 ; racks []str ) )
 10 ShareGroupMemberMetadata 0-0 0 : rackId str? ; clientId str ; clientHost str ; subscribedTopicNames []str
 11 ShareGroupMetadata 0-0 0 : epoch i32 ; metadataHash i64
 12 ShareGroupTargetAssignmentMetadata 0-0 0 : assignmentEpoch i32 ; assignmentTimestamp i64 #0

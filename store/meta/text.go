@@ -283,7 +283,9 @@ func plain(s string) string {
 	if len(s) > maxLetter {
 		s, cut = strings.ToValidUTF8(s[:maxLetter], ""), "…"
 	}
-	odd := func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || strings.ContainsRune(`"\=[]{},`, r) || r == 0xfffd }
+	odd := func(r rune) bool {
+		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || strings.ContainsRune(`"\=[]{},`, r) || r == 0xfffd
+	}
 	if s == "" || s == "null" || strings.ContainsFunc(s, odd) {
 		return strconv.Quote(s) + cut
 	}
