@@ -20,9 +20,13 @@ const (
 	KeyConsumerCurrentOf int16 = 8
 	KeyShareMember       int16 = 10 // 9 to 15: a share group
 	KeyShareGroup        int16 = 11
+	KeyShareTarget       int16 = 12
 	KeyShareCurrentOf    int16 = 14
+	KeyConsumerRegex     int16 = 16
 	KeyStreamsGroup      int16 = 17 // 17 to 23: a streams group
 	KeyStreamsMember     int16 = 19
+	KeyStreamsTarget     int16 = 20
+	KeyStreamsCurrentOf  int16 = 22
 )
 
 // GroupKey is a key of __consumer_offsets.
@@ -59,7 +63,7 @@ func ParseGroupKey(key []byte) (GroupKey, error) {
 	case k.Commit():
 		k.Topic, _ = r.text(false)
 		k.Partition = r.i32()
-	case len(s.fields) == 2 && k.Version == 16:
+	case len(s.fields) == 2 && k.Version == KeyConsumerRegex:
 		k.Regex, _ = r.text(false)
 	case len(s.fields) == 2:
 		k.Member, _ = r.text(false)

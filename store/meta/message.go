@@ -107,7 +107,13 @@ func (d *decoder) tags(fields Fields, list []field) Fields {
 		}
 		inner := reader{b: r.b[:begin+int(size)], pos: begin}
 		d.r = &inner
-		v := d.value(&f.shape)
+		var v any
+		// What may be null begins with a byte of its own: -1 or 1 in its place, but 0 or 1 as a tagged field.
+		if f.shape.kind != kindStruct || !f.shape.nullable {
+			v = d.value(&f.shape)
+		} else if inner.uvarint() > 0 {
+			v = d.fields(f.shape.fields)
+		}
 		d.r = r
 		if inner.err == nil && inner.left() > 0 {
 			inner.fail(ErrLength)

@@ -25,6 +25,7 @@ type GroupRecord struct {
 // Invariants:
 //   - a group lies in one partition, so what is said in another one does not touch it
 //   - an offset in pending counts for nothing until its producer's COMMIT marker
+//   - groupState.pending is how many entries of groupPart.pending are the group's
 type Groups struct {
 	parts map[int32]*groupPart
 	share map[shareID]int64
@@ -47,12 +48,14 @@ type commitState struct {
 }
 
 type groupState struct {
-	kind    string // Classic, Consumer, Share, Streams; "" where only offsets are known
+	kind    string // Classic, Consumer, Share, Streams; "" where the group's own record has not come
+	seen    string // the kind that the members' records tell of
 	classic Group
 	epoch   int64 // of the new protocols: a change of the subscriptions raises it
 	target  int64 // the epoch that the assignment was made for
 	members map[string]*memberState
 	offsets map[model.TopicPartition]commitState
+	pending int // offsets in open transactions
 }
 
 // memberState is a member under one of the new protocols.
@@ -129,16 +132,13 @@ func (p *groupPart) control(r GroupRecord) error {
 	pending := p.pending[r.ProducerID]
 	delete(p.pending, r.ProducerID)
 	for id, c := range pending {
-		s := p.groups[id.group]
-		if m.Type == controlAbort {
-			p.prune(id.group, s)
-			continue
-		}
-		s = p.state(id.group)
+		s := p.state(id.group)
+		s.pending--
 		// A plain commit that was written while the transaction was open is the newer one.
-		if have, ok := s.offsets[id.tp]; !ok || have.at < c.at {
+		if have, ok := s.offsets[id.tp]; m.Type == controlCommit && (!ok || have.at < c.at) {
 			s.offsets[id.tp] = c
 		}
+		p.prune(id.group, s)
 	}
 	return nil
 }
@@ -165,6 +165,9 @@ func (p *groupPart) commit(k GroupKey, r GroupRecord) error {
 	if pending == nil {
 		pending = map[commitID]commitState{}
 		p.pending[r.ProducerID] = pending
+	}
+	if _, again := pending[id]; !again {
+		s.pending++
 	}
 	pending[id] = commitState{c, r.Offset}
 	return nil
@@ -198,13 +201,15 @@ func (p *groupPart) group(k GroupKey, value []byte) error {
 		s.kind, s.epoch = shareGroup, f.number("epoch", 0)
 	case KeyStreamsGroup:
 		s.kind, s.epoch = streamsGroup, f.number("epoch", 0)
-	case KeyConsumerTarget, 12, 20:
+	case KeyConsumerTarget, KeyShareTarget, KeyStreamsTarget:
 		s.target = f.number("assignmentEpoch", 0)
 	case KeyConsumerMember, KeyShareMember, KeyStreamsMember:
+		s.seen = kindOf(k.Version)
 		m := s.member(k.Member)
 		m.known, m.instance, m.client, m.host = true, f.text("instanceId"), f.text("clientId"), f.text("clientHost")
 		m.assignor = f.text("serverAssignor")
-	case KeyConsumerCurrentOf, KeyShareCurrentOf, 22:
+	case KeyConsumerCurrentOf, KeyShareCurrentOf, KeyStreamsCurrentOf:
+		s.seen = kindOf(k.Version)
 		s.member(k.Member).current(f)
 	}
 	p.prune(k.Group, s) // a record that tells nothing kept makes no group
@@ -235,14 +240,14 @@ func (p *groupPart) tombstone(k GroupKey) {
 		}
 	case k.Version == KeyConsumerMember || k.Version == KeyShareMember || k.Version == KeyStreamsMember:
 		delete(s.members, k.Member)
-	case k.Version == KeyConsumerCurrentOf || k.Version == KeyShareCurrentOf || k.Version == 22:
+	case k.Version == KeyConsumerCurrentOf || k.Version == KeyShareCurrentOf || k.Version == KeyStreamsCurrentOf:
 		if m := s.members[k.Member]; m != nil {
 			m.epoch, m.reconciled, m.assigned = 0, false, nil
 			if !m.known {
 				delete(s.members, k.Member)
 			}
 		}
-	case k.Version == KeyConsumerTarget || k.Version == 12 || k.Version == 20:
+	case k.Version == KeyConsumerTarget || k.Version == KeyShareTarget || k.Version == KeyStreamsTarget:
 		s.target = 0
 	}
 	p.prune(k.Group, s)
@@ -253,9 +258,9 @@ func kindOf(version int16) string {
 	switch {
 	case version <= KeyGroup:
 		return classicGroup
-	case version <= KeyConsumerCurrentOf || version == 16:
+	case version <= KeyConsumerCurrentOf || version == KeyConsumerRegex:
 		return consumerGroup
-	case version <= 15:
+	case version < KeyConsumerRegex:
 		return shareGroup
 	}
 	return streamsGroup
@@ -273,22 +278,9 @@ func (p *groupPart) state(group string) *groupState {
 
 // prune forgets a group of which nothing is left.
 func (p *groupPart) prune(group string, s *groupState) {
-	if s != nil && s.kind == "" && len(s.members) == 0 && len(s.offsets) == 0 && p.pendingOf(group) == 0 {
+	if s.kind == "" && len(s.members) == 0 && len(s.offsets) == 0 && s.pending == 0 {
 		delete(p.groups, group)
 	}
-}
-
-// pendingOf counts a group's offsets in open transactions.
-func (p *groupPart) pendingOf(group string) int {
-	n := 0
-	for _, pending := range p.pending {
-		for id := range pending {
-			if id.group == group {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 func (s *groupState) member(id string) *memberState {
@@ -319,7 +311,7 @@ func (g *Groups) List(name func(layout.ID) string) []model.Group {
 	list := make([]model.Group, 0, g.Len())
 	for _, p := range g.parts {
 		for id, s := range p.groups {
-			list = append(list, g.view(id, p, s, name))
+			list = append(list, g.view(id, s, name))
 		}
 	}
 	slices.SortFunc(list, func(a, b model.Group) int {
@@ -335,7 +327,7 @@ func (g *Groups) List(name func(layout.ID) string) []model.Group {
 func (g *Groups) Group(id string, name func(layout.ID) string) (group model.Group, ok bool) {
 	for _, n := range slices.Sorted(maps.Keys(g.parts)) {
 		if s := g.parts[n].groups[id]; s != nil {
-			return g.view(id, g.parts[n], s, name), true
+			return g.view(id, s, name), true
 		}
 	}
 	return model.Group{}, false

@@ -70,27 +70,27 @@ const groupKeySpec = `
 0 OffsetCommit 0-0 - : group str ; topic str ; partition i32
 1 OffsetCommit 0-0 - : group str ; topic str ; partition i32
 2 GroupMetadata 0-0 - : group str
-3 ConsumerGroupMetadata 0-0 - : group str
-4 ConsumerGroupPartitionMetadata 0-0 - : group str
-5 ConsumerGroupMemberMetadata 0-0 - : group str ; member str
-6 ConsumerGroupTargetAssignmentMetadata 0-0 - : group str
-7 ConsumerGroupTargetAssignmentMember 0-0 - : group str ; member str
-8 ConsumerGroupCurrentMemberAssignment 0-0 - : group str ; member str
-9 ShareGroupPartitionMetadata 0-0 - : group str
-10 ShareGroupMemberMetadata 0-0 - : group str ; member str
-11 ShareGroupMetadata 0-0 - : group str
-12 ShareGroupTargetAssignmentMetadata 0-0 - : group str
-13 ShareGroupTargetAssignmentMember 0-0 - : group str ; member str
-14 ShareGroupCurrentMemberAssignment 0-0 - : group str ; member str
-15 ShareGroupStatePartitionMetadata 0-0 - : group str
-16 ConsumerGroupRegularExpression 0-0 - : group str ; regularExpression str
-17 StreamsGroupMetadata 0-0 - : group str
-18 StreamsGroupPartitionMetadata 0-0 - : group str
-19 StreamsGroupMemberMetadata 0-0 - : group str ; member str
-20 StreamsGroupTargetAssignmentMetadata 0-0 - : group str
-21 StreamsGroupTargetAssignmentMember 0-0 - : group str ; member str
-22 StreamsGroupCurrentMemberAssignment 0-0 - : group str ; member str
-23 StreamsGroupTopology 0-0 - : group str
+3 ConsumerGroupMetadata 0-0 - : groupId str
+4 ConsumerGroupPartitionMetadata 0-0 - : groupId str
+5 ConsumerGroupMemberMetadata 0-0 - : groupId str ; memberId str
+6 ConsumerGroupTargetAssignmentMetadata 0-0 - : groupId str
+7 ConsumerGroupTargetAssignmentMember 0-0 - : groupId str ; memberId str
+8 ConsumerGroupCurrentMemberAssignment 0-0 - : groupId str ; memberId str
+9 ShareGroupPartitionMetadata 0-0 - : groupId str
+10 ShareGroupMemberMetadata 0-0 - : groupId str ; memberId str
+11 ShareGroupMetadata 0-0 - : groupId str
+12 ShareGroupTargetAssignmentMetadata 0-0 - : groupId str
+13 ShareGroupTargetAssignmentMember 0-0 - : groupId str ; memberId str
+14 ShareGroupCurrentMemberAssignment 0-0 - : groupId str ; memberId str
+15 ShareGroupStatePartitionMetadata 0-0 - : groupId str
+16 ConsumerGroupRegularExpression 0-0 - : groupId str ; regularExpression str
+17 StreamsGroupMetadata 0-0 - : groupId str
+18 StreamsGroupPartitionMetadata 0-0 - : groupId str
+19 StreamsGroupMemberMetadata 0-0 - : groupId str ; memberId str
+20 StreamsGroupTargetAssignmentMetadata 0-0 - : groupId str
+21 StreamsGroupTargetAssignmentMember 0-0 - : groupId str ; memberId str
+22 StreamsGroupCurrentMemberAssignment 0-0 - : groupId str ; memberId str
+23 StreamsGroupTopology 0-0 - : groupId str
 `
 
 // groupValueSpec describes the values of __consumer_offsets, by the version of their key.

@@ -14,20 +14,20 @@ import (
 const defaultAssignor = "uniform"
 
 // view makes a group as the screens want it.
-func (g *Groups) view(id string, p *groupPart, s *groupState, name func(layout.ID) string) model.Group {
-	v := model.Group{ID: id, Type: s.kind, State: s.state(), Lag: model.Count{}}
-	switch s.kind {
-	case "", classicGroup:
-		v.Type, v.Protocol = classicGroup, s.classic.Protocol
+func (g *Groups) view(id string, s *groupState, name func(layout.ID) string) model.Group {
+	v := model.Group{ID: id, Type: s.groupType(), State: s.state()}
+	switch v.Type {
+	case classicGroup:
+		v.Protocol = s.classic.Protocol
 		v.Members, v.Note = classicMembers(s.classic)
 	default:
 		v.Members = s.newMembers(name)
-		if s.kind == consumerGroup {
+		if v.Type == consumerGroup {
 			v.Protocol = s.assignor()
 		}
 	}
 	owner := map[model.TopicPartition]string{}
-	if s.kind != shareGroup { // a share group's partition has no owner
+	if v.Type != shareGroup { // a share group's partition has no owner
 		for _, m := range v.Members {
 			for _, tp := range m.Assignment {
 				owner[tp] = m.ID
@@ -40,20 +40,32 @@ func (g *Groups) view(id string, p *groupPart, s *groupState, name func(layout.I
 			ExpiresAt: c.ExpiresAt, LogStart: model.Unknown, LogEnd: model.Unknown, Member: owner[tp],
 		})
 	}
-	if s.kind == shareGroup {
+	if v.Type == shareGroup {
 		v.Offsets = append(v.Offsets, g.shareRows(id, name)...)
 	}
 	slices.SortFunc(v.Offsets, func(a, b model.GroupOffset) int { return a.TopicPartition.Compare(b.TopicPartition) })
-	if n := p.pendingOf(id); n > 0 {
-		v.Note = join(v.Note, count(n, "offset")+" pending in an open transaction")
+	if s.pending > 0 {
+		v.Note = join(v.Note, count(s.pending, "offset")+" pending in an open transaction")
 	}
 	return v
 }
 
+// groupType is the kind of the group's own record. Without one it is what the members tell, or else a group that only
+// commits.
+func (s *groupState) groupType() string {
+	switch {
+	case s.kind != "":
+		return s.kind
+	case len(s.members) > 0:
+		return s.seen
+	}
+	return classicGroup
+}
+
 // state is what a broker that has just read the log would say.
 func (s *groupState) state() model.GroupState {
-	switch s.kind {
-	case "", classicGroup:
+	kind := s.groupType()
+	if kind == classicGroup {
 		if len(s.classic.Members) > 0 {
 			return model.GroupStable
 		}
@@ -62,7 +74,7 @@ func (s *groupState) state() model.GroupState {
 	switch {
 	case len(s.members) == 0:
 		return model.GroupEmpty
-	case s.kind == shareGroup:
+	case kind == shareGroup:
 		return model.GroupStable
 	case s.epoch > s.target:
 		return model.GroupAssigning
