@@ -68,6 +68,7 @@ func (db *DB) writeLoop() {
 			closed := db.closed
 			db.mu.Unlock()
 			if len(batch) == 0 {
+				spare = batch // never the array that db.waiting has now
 				if closed {
 					return
 				}

@@ -96,6 +96,18 @@ func (l *live) record(emptySince int64) groupRecord {
 	return groupRecord{EmptySince: emptySince, Generation: l.generation, Type: l.kind, ProtocolType: protocolConsumer, Protocol: l.protocol}
 }
 
+// end takes all members out and returns what is to be stored of that; ended is false where there were none.
+func (l *live) end(now int64) (rec groupRecord, ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.members) == 0 {
+		return rec, false
+	}
+	l.members, l.state = nil, model.GroupEmpty
+	l.generation++
+	return l.record(now), true
+}
+
 // group returns the live state of a group, making it where there is none.
 func (s *Service) group(id string) *live {
 	s.mu.Lock()
@@ -122,7 +134,7 @@ func (s *Service) lookup(id string) model.Group {
 }
 
 // Join makes an in-process consumer a member. The group is Stable while it has members: each brings its own assignment.
-// It ends with Leave; a member that the process takes with it when it dies is gone at the next start.
+// It ends with Leave or with the Service; a member that the process takes with it when it dies is gone at the next start.
 func (s *Service) Join(group string, info MemberInfo) (*Membership, error) {
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("join group %q: %w", group, err)
@@ -139,20 +151,26 @@ func (s *Service) Join(group string, info MemberInfo) (*Membership, error) {
 	l := s.group(group)
 	l.fence.Lock()
 	defer l.fence.Unlock()
+	// The process may have been another one when the group had members last.
+	st, err := s.read(group)
+	if err != nil {
+		return nil, fmt.Errorf("join group %q: %w", group, err)
+	}
 	m := &model.Member{ID: memberID(info.Client), Instance: info.Instance, Client: info.Client, Host: info.Host, Assignment: slices.Clone(info.Assignment)}
 	l.mu.Lock()
 	first := len(l.members) == 0
+	l.generation = max(l.generation, st.record.Generation)
 	rec := l.record(model.NoTime)
 	rec.Type = typeClassic
+	rec.Generation++
 	l.mu.Unlock()
 	if first {
-		e := entry{bucket: groupsBucket, key: []byte(group), value: appendGroupRecord(nil, rec)}
-		if err := s.db.put(context.Background(), []entry{e}); err != nil {
+		if err := s.db.put(context.Background(), []entry{groupEntry(group, rec)}); err != nil {
 			return nil, fmt.Errorf("join group %q: %w", group, err)
 		}
 	}
 	l.mu.Lock()
-	err := l.turn(model.GroupStable)
+	err = l.turn(model.GroupStable)
 	if err == nil {
 		l.kind = typeClassic
 		l.generation++
@@ -257,8 +275,7 @@ func (m *Membership) Leave() error {
 	rec := l.record(m.s.o.Now().UnixMilli())
 	l.mu.Unlock()
 	if last && err == nil {
-		e := entry{bucket: groupsBucket, key: []byte(m.group), value: appendGroupRecord(nil, rec)}
-		err = m.s.db.put(context.Background(), []entry{e})
+		err = m.s.db.put(context.Background(), []entry{groupEntry(m.group, rec)})
 	}
 	m.s.tell()
 	if err != nil {

@@ -141,3 +141,7 @@ func checkCommit(group string, c model.Commit) error {
 func offsetEntry(group string, c Committed) entry {
 	return entry{bucket: offsetsBucket, key: appendOffsetKey(nil, group, c.TopicPartition), value: appendCommitted(nil, c)}
 }
+
+func groupEntry(id string, rec groupRecord) entry {
+	return entry{bucket: groupsBucket, key: []byte(id), value: appendGroupRecord(nil, rec)}
+}

@@ -107,13 +107,33 @@ func whoami() string {
 	return name
 }
 
-// Close ends the members and what runs behind. It does not close the store.
+// Close ends the members, so that their groups are Empty, and what runs behind. It does not close the store.
 func (s *Service) Close() error {
 	s.mu.Lock()
+	already := s.closed
 	s.closed = true
+	all := maps.Clone(s.live)
 	s.mu.Unlock()
 	s.stop()
 	s.wg.Wait()
+	if already {
+		return nil
+	}
+	now := s.o.Now().UnixMilli()
+	var entries []entry
+	for id, l := range all {
+		l.fence.Lock()
+		if rec, ended := l.end(now); ended {
+			entries = append(entries, groupEntry(id, rec))
+		}
+		l.fence.Unlock()
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := s.db.put(context.Background(), entries); err != nil {
+		return fmt.Errorf("store the end of %d groups' members: %w", len(entries), err)
+	}
 	return nil
 }
 
