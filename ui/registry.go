@@ -1,10 +1,15 @@
 package ui
 
-import "github.com/strata-kafka/strata/ui/page"
+import (
+	"github.com/strata-kafka/strata/ui/page"
+	"github.com/strata-kafka/strata/ui/pages/topics"
+)
 
 // registry says which page a Kind is. A page adds its line here:
 //
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
-	return map[page.Kind]page.Constructor{}
+	return map[page.Kind]page.Constructor{
+		page.Topics: topics.New,
+	}
 }

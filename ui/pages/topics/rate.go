@@ -1,0 +1,90 @@
+package topics
+
+import "time"
+
+const (
+	sparkCells = 8 // seconds in a sparkline
+	rateOver   = 3 // whole seconds that a rate is the mean of
+	ringLen    = sparkCells + 1
+)
+
+// meter counts what is appended to one topic into whole seconds. The zero meter has seen nothing.
+//
+// Invariants: ring[s%ringLen] holds second s for the ringLen seconds up to sec, which is the one that runs.
+type meter struct {
+	ring  [ringLen]float32
+	sec   int64 // Unix seconds
+	since int64 // the second in which it began
+	last  int64 // the topic's counter when it was looked at
+	known bool
+}
+
+// roll goes on to the second of now.
+func (m *meter) roll(now time.Time) {
+	sec := now.Unix()
+	if !m.known || sec <= m.sec {
+		return
+	}
+	for s := max(m.sec+1, sec-ringLen+1); s <= sec; s++ {
+		m.ring[s%ringLen] = 0
+	}
+	m.sec = sec
+}
+
+// add takes the topic's counter as of now. With over, what was added is spread over so much time before now.
+func (m *meter) add(now time.Time, over time.Duration, counter int64) {
+	if !m.known {
+		*m = meter{sec: now.Unix(), since: now.Unix(), last: counter, known: true}
+		return
+	}
+	m.roll(now)
+	n := float32(counter - m.last)
+	m.last = counter
+	if n <= 0 {
+		return // nothing, or another topic of the same name
+	}
+	secs := min(max(1, int64(over/time.Second)), ringLen)
+	for s := m.sec - secs + 1; s <= m.sec; s++ {
+		m.ring[s%ringLen] += n / max(float32(secs), float32(over.Seconds()))
+	}
+}
+
+// rate returns records a second over the last few, and whether it is known.
+func (m *meter) rate(now time.Time) (float64, bool) {
+	if !m.known {
+		return 0, false
+	}
+	part := float64(now.Nanosecond()) / 1e9
+	var sum float64
+	secs := min(rateOver, m.sec-m.since)
+	for s := m.sec - secs; s <= m.sec; s++ {
+		sum += float64(m.ring[s%ringLen])
+	}
+	return sum / max(1, float64(secs)+part), true
+}
+
+// moving reports whether any second of the sparkline has something.
+func (m *meter) moving() bool {
+	for _, v := range m.ring {
+		if v > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// spark appends the last whole seconds, oldest first, drawn with steps against the highest of them.
+func (m *meter) spark(dst []byte, steps []string) []byte {
+	var top float32
+	for s := m.sec - sparkCells; s < m.sec; s++ {
+		top = max(top, m.ring[(s+ringLen)%ringLen])
+	}
+	for s := m.sec - sparkCells; s < m.sec; s++ {
+		i := 0
+		if v := m.ring[(s+ringLen)%ringLen]; v > 0 {
+			i = int(v / top * float32(len(steps)-1))
+		}
+		dst = append(dst, steps[i]...)
+	}
+	return dst
+}
