@@ -2,6 +2,7 @@ package ui
 
 import (
 	"github.com/strata-kafka/strata/ui/page"
+	"github.com/strata-kafka/strata/ui/pages/partitions"
 	"github.com/strata-kafka/strata/ui/pages/topics"
 )
 
@@ -10,6 +11,7 @@ import (
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
-		page.Topics: topics.New,
+		page.Partitions: partitions.New,
+		page.Topics:     topics.New,
 	}
 }

@@ -1,0 +1,189 @@
+package partitions
+
+import (
+	"context"
+	"strconv"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
+)
+
+const (
+	headLines   = 2 // above the table
+	detailLines = 2 // below it, where a partition has something odd
+)
+
+type partitions struct {
+	page.Env
+	topic   string
+	load    page.Loader[[]model.Partition]
+	counter page.Slot[struct{}]
+	table   kit.Table
+	all     []model.Partition
+	rows    []int // what is shown, in order
+	sum     summary
+	loaded  bool
+	err     error
+	filter  page.Filter
+	sorted  column
+	desc    bool
+	noted   bool
+	leaders bool
+	sought  string
+}
+
+// New makes the page for o.Addr.Topic. With a partition the cursor begins there.
+func New(env page.Env, o page.Open) page.Page {
+	p := &partitions{Env: env, topic: o.Addr.Topic}
+	p.table.Theme = env.Theme
+	p.table.KeyOf = func(i int64) string { return keyOf(&p.all[p.rows[i]]) }
+	if o.Addr.Partition >= 0 {
+		p.sought = keyOf(&model.Partition{TopicPartition: o.Addr.TP()})
+	}
+	p.setColumns()
+	return p
+}
+
+// keyOf names a row: two folders may hold the same partition while it moves.
+func keyOf(r *model.Partition) string {
+	k := strconv.Itoa(int(r.Partition))
+	if r.State != model.Live {
+		k += " " + r.State.String() + " " + r.Dir
+	}
+	return k
+}
+
+func (p *partitions) Title() string { return "partitions" }
+func (p *partitions) Init() tea.Cmd { return p.reload() }
+func (p *partitions) Busy() bool    { return p.load.Slow() || p.counter.Slow() }
+
+func (p *partitions) Close() {
+	p.load.Cancel()
+	p.counter.Cancel()
+}
+
+func (p *partitions) reload() tea.Cmd {
+	return p.load.Load(p.Ctx, func(ctx context.Context) ([]model.Partition, error) {
+		return p.Src.Partitions(ctx, p.topic)
+	})
+}
+
+func (p *partitions) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case page.Result[[]model.Partition]:
+		if mine, again := p.load.Took(p.Ctx, msg); mine {
+			p.take(msg.Val, msg.Err)
+			return again
+		}
+	case page.Result[struct{}]:
+		if p.counter.Owns(msg) {
+			return p.counted(msg.Err)
+		}
+	case model.Change:
+		if msg.TouchesTopic(p.topic) {
+			return p.reload()
+		}
+	}
+	return nil
+}
+
+func (p *partitions) take(rows []model.Partition, err error) {
+	p.err = err
+	if err != nil {
+		return
+	}
+	p.all, p.loaded = rows, true
+	p.sum = sum(rows)
+	p.arrange()
+}
+
+// Address is the topic.
+func (p *partitions) Address() model.Address { return model.TopicAddress(p.topic) }
+
+// Focus names the topic on screen.
+func (p *partitions) Focus() []string { return []string{p.topic} }
+
+// Status says how many partitions there are.
+func (p *partitions) Status() string {
+	if !p.loaded {
+		return ""
+	}
+	s := kit.Number(int64(len(p.rows))) + " of " + kit.Number(int64(len(p.all))) + " partitions"
+	switch {
+	case p.filter.Err() != nil:
+		s = kit.Safe(p.filter.Err().Error(), 80) + " · " + s
+	case p.err != nil:
+		s = kit.Safe(p.err.Error(), 80) + " · " + s
+	}
+	return s
+}
+
+// Filter implements page.Filterer.
+func (p *partitions) Filter() string { return p.filter.Text() }
+
+// SetFilter implements page.Filterer.
+func (p *partitions) SetFilter(text string) tea.Cmd {
+	p.filter = page.ParseFilter(text)
+	p.arrange()
+	return nil
+}
+
+// Mouse sorts by the head that is clicked and opens what is clicked twice.
+func (p *partitions) Mouse(m page.Mouse) tea.Cmd {
+	hit := page.ListMouse(&p.table, m, headLines)
+	switch {
+	case !hit.OK:
+	case hit.Head && m.Kind == page.Click:
+		p.sortBy(column(hit.Column))
+	case !hit.Head && m.Kind == page.DoubleClick:
+		return p.open()
+	}
+	return nil
+}
+
+// at returns the partition under the cursor.
+func (p *partitions) at() (model.Partition, bool) {
+	if i := p.table.Cursor(); i < int64(len(p.rows)) {
+		return p.all[p.rows[i]], true
+	}
+	return model.Partition{}, false
+}
+
+// summary is what the head line says of the topic.
+type summary struct {
+	live, leftovers, segments int
+	records                   model.Count
+	bytes, most               int64
+	broken                    int
+}
+
+func sum(rows []model.Partition) summary {
+	s := summary{records: model.NoCount()}
+	for i := range rows {
+		r := &rows[i]
+		if r.State != model.Live {
+			s.leftovers++
+			continue
+		}
+		s.live++
+		s.segments += r.Segments
+		s.records = s.records.Add(r.Records)
+		s.bytes += max(0, r.Bytes)
+		s.most = max(s.most, r.Bytes)
+		if r.Err != nil {
+			s.broken++
+		}
+	}
+	return s
+}
+
+// skew is how much more the fullest partition holds than the mean; 0 where there is nothing to compare.
+func (s summary) skew() float64 {
+	if s.live < 2 || s.bytes == 0 {
+		return 0
+	}
+	return float64(s.most) * float64(s.live) / float64(s.bytes)
+}

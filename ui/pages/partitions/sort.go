@@ -1,0 +1,143 @@
+package partitions
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
+)
+
+// column is a column of the table, in the order in which they stand.
+type column int
+
+const (
+	colPartition column = iota
+	colStart
+	colHW
+	colLSO
+	colLEO
+	colRecords
+	colSize
+	colSegments
+	colNewest
+	colLeader
+	colSkew
+	colNote
+)
+
+const barCells = 8
+
+// setColumns chooses the columns. On a narrow screen they go from the highest Drop down; number, log start and log end
+// remain.
+func (p *partitions) setColumns() {
+	cols := []kit.Column{
+		colPartition: {Name: "P", Right: true, Min: 3},
+		colStart:     {Name: "LOG START", Right: true},
+		colHW:        {Name: "HW", Right: true, Min: 9, Drop: 1},
+		colLSO:       {Name: "LSO", Right: true, Min: 9, Drop: 7},
+		colLEO:       {Name: "LEO", Right: true, Min: 9},
+		colRecords:   {Name: "RECORDS", Right: true, Min: 9, Drop: 2},
+		colSize:      {Name: "SIZE", Right: true, Min: 8, Drop: 3},
+		colSegments:  {Name: "SEGS", Right: true, Drop: 5},
+		colNewest:    {Name: "NEWEST", Right: true, Drop: 6},
+		colLeader:    {Name: "EPOCH", Right: true, Drop: 8},
+		colSkew:      {Name: "SKEW", Min: barCells + 6, Drop: 4},
+	}
+	if p.leaders {
+		cols[colLeader].Name = "LEADER"
+	}
+	if p.noted {
+		cols = append(cols, kit.Column{Name: "NOTE", Grow: true, Min: 14, Max: 100})
+	}
+	p.table.Columns = cols
+	p.table.Sorted, p.table.Desc = int(p.sorted)+1, p.desc
+}
+
+// arrange makes the rows anew: what is shown, and in which order. Leftovers stay below whatever sorts.
+func (p *partitions) arrange() {
+	p.rows = p.rows[:0]
+	noted, leaders := p.noted, p.leaders
+	for i := range p.all {
+		r := &p.all[i]
+		noted = noted || note(r) != ""
+		leaders = leaders || len(r.Replicas) > 1
+		if p.filter.Match(strconv.Itoa(int(r.Partition)) + " " + note(r)) {
+			p.rows = append(p.rows, i)
+		}
+	}
+	if noted != p.noted || leaders != p.leaders {
+		p.noted, p.leaders = noted, leaders
+		p.setColumns()
+	}
+	slices.SortStableFunc(p.rows, p.compare)
+	p.table.SetLen(int64(len(p.rows)))
+	if p.sought != "" && p.table.Select(p.sought) {
+		p.sought = ""
+	}
+}
+
+func (p *partitions) compare(i, j int) int {
+	a, b := &p.all[i], &p.all[j]
+	if x, y := a.State != model.Live, b.State != model.Live; x != y {
+		if x {
+			return 1
+		}
+		return -1
+	}
+	n := 0
+	switch p.sorted {
+	case colStart:
+		n = cmp.Compare(a.LogStart, b.LogStart)
+	case colHW:
+		n = cmp.Compare(a.HighWatermark, b.HighWatermark)
+	case colLSO:
+		n = cmp.Compare(a.LastStable, b.LastStable)
+	case colLEO:
+		n = cmp.Compare(a.LogEnd, b.LogEnd)
+	case colRecords:
+		n = cmp.Compare(a.Records.N, b.Records.N)
+	case colSize, colSkew:
+		n = cmp.Compare(a.Bytes, b.Bytes)
+	case colSegments:
+		n = cmp.Compare(a.Segments, b.Segments)
+	case colNewest:
+		n = cmp.Compare(a.Newest, b.Newest)
+	case colLeader:
+		n = cmp.Or(cmp.Compare(a.Leader, b.Leader), cmp.Compare(a.LeaderEpoch, b.LeaderEpoch))
+	case colNote:
+		n = cmp.Compare(note(a), note(b))
+	case colPartition:
+		n = cmp.Compare(a.Partition, b.Partition)
+	}
+	if p.desc {
+		n = -n
+	}
+	return cmp.Or(n, cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Dir, b.Dir))
+}
+
+// nextSort sorts by the column right of the one that sorts now.
+func (p *partitions) nextSort() tea.Cmd {
+	next := p.sorted + 1
+	if int(next) >= len(p.table.Columns) {
+		next = colPartition
+	}
+	p.desc = next == colPartition // so that sortBy turns it the right way
+	p.sorted = next
+	p.sortBy(next)
+	return nil
+}
+
+// sortBy sorts by a column, or turns the order when it sorts already. Figures begin with the highest.
+func (p *partitions) sortBy(c column) {
+	if c == p.sorted {
+		p.desc = !p.desc
+	} else {
+		p.sorted, p.desc = c, c != colPartition
+	}
+	p.table.Sorted, p.table.Desc = int(p.sorted)+1, p.desc
+	p.arrange()
+}
