@@ -45,17 +45,3 @@ func Rule(t *kit.Theme, w int, title string) string {
 	}
 	return l.Add(t.Rule, strings.Repeat(t.Glyphs.Rule, max(0, w-l.Width()))).Fit(w)
 }
-
-// Bar draws a share (0 to 1) in w cells.
-func Bar(t *kit.Theme, share float64, w int) []kit.Span {
-	halves := int(share*float64(2*w) + 0.5)
-	halves = max(0, min(halves, 2*w))
-	full := strings.Repeat(t.Glyphs.Bar, halves/2)
-	if halves%2 == 1 {
-		full += t.Glyphs.BarHalf
-	}
-	if full == "" && share > 0 {
-		full = t.Glyphs.BarHalf
-	}
-	return []kit.Span{{Text: full, Style: t.Accent}, {Text: strings.Repeat(t.Glyphs.BarEmpty, max(0, w-kit.Width(full))), Style: t.Rule}}
-}

@@ -33,7 +33,7 @@ func TestLoaderNotesWhatIsAskedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestFactsAndBarsFit(t *testing.T) {
+func TestFactsAndRulesFit(t *testing.T) {
 	theme, _ := kit.NewTheme("dark", false)
 	for w := range 120 {
 		if n := kit.Width(Facts(theme, w, Fact{Name: "start", Value: "3,904,112"}, Fact{Name: "stable", Value: "4,812,301"}, Fact{Value: "1.9 GiB"})); n != w {
@@ -41,15 +41,6 @@ func TestFactsAndBarsFit(t *testing.T) {
 		}
 		if n := kit.Width(Rule(theme, w, "batch 2 of 3")); n != w {
 			t.Errorf("rule: %d cells of %d", n, w)
-		}
-		for _, share := range []float64{-1, 0, 0.001, 0.3, 0.5, 1, 2} {
-			n := 0
-			for _, s := range Bar(theme, share, w) {
-				n += kit.Width(s.Text)
-			}
-			if w > 0 && n != w {
-				t.Errorf("bar of %v: %d cells of %d", share, n, w)
-			}
 		}
 	}
 }

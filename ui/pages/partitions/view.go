@@ -168,7 +168,7 @@ func (p *partitions) skewCell(r *model.Partition) kit.Cell {
 	if p.sum.bytes == 0 {
 		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
 	}
-	spans := page.Bar(p.Theme, float64(r.Bytes)/float64(max(1, p.sum.most)), barCells)
+	bar := kit.Bar(p.Theme, float64(r.Bytes)/float64(max(1, p.sum.most)), barCells)
 	ratio := float64(r.Bytes) * float64(p.sum.live) / float64(p.sum.bytes)
-	return kit.Cell{Spans: append(spans, kit.Span{Text: fmt.Sprintf(" %.2f×", ratio), Style: p.Theme.Dim})}
+	return kit.Cell{Text: bar, Unit: fmt.Sprintf("%.2f×", ratio), Style: p.Theme.Accent}
 }

@@ -73,18 +73,10 @@ func (m *meter) moving() bool {
 	return false
 }
 
-// spark appends the last whole seconds, oldest first, drawn with steps against the highest of them.
-func (m *meter) spark(dst []byte, steps []string) []byte {
-	var top float32
-	for s := m.sec - sparkCells; s < m.sec; s++ {
-		top = max(top, m.ring[(s+ringLen)%ringLen])
+// seconds returns the last whole seconds, oldest first.
+func (m *meter) seconds() (out [sparkCells]float64) {
+	for i := range out {
+		out[i] = float64(m.ring[(m.sec-sparkCells+int64(i)+ringLen)%ringLen])
 	}
-	for s := m.sec - sparkCells; s < m.sec; s++ {
-		i := 0
-		if v := m.ring[(s+ringLen)%ringLen]; v > 0 {
-			i = int(v / top * float32(len(steps)-1))
-		}
-		dst = append(dst, steps[i]...)
-	}
-	return dst
+	return out
 }
