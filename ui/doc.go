@@ -1,11 +1,11 @@
 // Package ui is the root program: the stack of pages, the frame around them, the overlays and the dispatch of keys. It
 // asks the Source that it is handed and knows no engine.
 //
-//	 strata ▸ orders ▸ 2                              ● embedded · 127.0.0.1:9092     breadcrumb and source
-//	 ──────────────────────────────────────────────────────────────────────────────   rule
-//	                                                                                   body: the page on top
-//	 enter open  / filter  ? help                                                      keys line
-//	 live · UTC                                                     5 of 5 topics      status line
+//	strata ▸ orders ▸ 2                              ● embedded · 127.0.0.1:9092     breadcrumb and source
+//	──────────────────────────────────────────────────────────────────────────────   rule
+//	                                                                                  body: the page on top
+//	enter open  / filter  ? help                                                      keys line
+//	live · UTC                                                     5 of 5 topics      status line
 //
 // # Why
 //

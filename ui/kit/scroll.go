@@ -1,5 +1,7 @@
 package kit
 
+import "strings"
+
 // Mover is what the moving keys act on: a VList or a Scroller.
 type Mover interface {
 	Move(d int64)
@@ -50,4 +52,19 @@ func (s *Scroller) Show(i int64) {
 func (s *Scroller) resize(h int) {
 	s.height = int64(max(h, 1))
 	s.Move(0)
+}
+
+// View returns exactly h lines, those in the window; line is called for these only.
+func (s *Scroller) View(h int, line func(i int64) string) string {
+	s.resize(h)
+	var b strings.Builder
+	for y := range int64(max(h, 0)) {
+		if y > 0 {
+			b.WriteByte('\n')
+		}
+		if i := s.top + y; i < s.Len {
+			b.WriteString(line(i))
+		}
+	}
+	return b.String()
 }

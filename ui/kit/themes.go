@@ -9,17 +9,34 @@ import (
 // Themes returns the names that NewTheme knows.
 func Themes() []string { return []string{"dark", "light", "16", "none"} }
 
-// NewTheme returns a theme by name; ascii chooses glyphs of 7 bits. An unknown name is an error that names the known.
-func NewTheme(name string, ascii bool) (*Theme, error) {
+// Depth is how many colours a terminal has.
+type Depth int8
+
+// The depths.
+const (
+	TrueColor Depth = iota
+	Colors256
+	Colors16
+)
+
+// NewTheme returns a theme by name in true colour; ascii chooses glyphs of 7 bits. An unknown name is an error that
+// names the known.
+func NewTheme(name string, ascii bool) (*Theme, error) { return NewThemeDepth(name, ascii, TrueColor) }
+
+// NewThemeDepth is NewTheme for a terminal with fewer colours.
+func NewThemeDepth(name string, ascii bool, d Depth) (*Theme, error) {
 	var t *Theme
-	switch name {
-	case "", "dark":
-		t = rgbTheme("dark", darkPalette())
-	case "light":
-		t = rgbTheme("light", lightPalette())
-	case "16":
+	switch {
+	case d == Colors16 && (name == "" || name == "dark" || name == "light"):
 		t = sixteen()
-	case "none":
+		t.Name = name
+	case name == "" || name == "dark":
+		t = rgbTheme("dark", darkPalette(), d)
+	case name == "light":
+		t = rgbTheme("light", lightPalette(), d)
+	case name == "16":
+		t = sixteen()
+	case name == "none":
 		t = colourless()
 	default:
 		return nil, fmt.Errorf("theme %q: want one of %s", name, strings.Join(Themes(), ", "))
@@ -56,7 +73,9 @@ func lightPalette() palette {
 	}
 }
 
-func rgbTheme(name string, p palette) *Theme {
+func rgbTheme(name string, p palette, d Depth) *Theme {
+	fg := func(c uint32) Style { return Style{colour("38", c, d), "\x1b[39m"} }
+	bg := func(c uint32) Style { return Style{colour("48", c, d), "\x1b[49m"} }
 	t := &Theme{
 		Name: name, Accent: fg(p.accent), Head: fg(p.dim), Dim: fg(p.dim), Good: fg(p.good), Warn: fg(p.warn), Bad: fg(p.bad),
 		Key: fg(p.key), Null: fg(p.null), Escape: fg(p.escape), Match: fg(p.match).And(Style{"\x1b[1m", "\x1b[22m"}),
@@ -69,12 +88,40 @@ func rgbTheme(name string, p palette) *Theme {
 	return t
 }
 
-func fg(c uint32) Style { return Style{rgb("38", c), "\x1b[39m"} }
-func bg(c uint32) Style { return Style{rgb("48", c), "\x1b[49m"} }
-
-func rgb(plane string, c uint32) string {
-	return fmt.Sprintf("\x1b[%s;2;%d;%d;%dm", plane, c>>16&255, c>>8&255, c&255)
+// colour returns the sequence for 0xRRGGBB, on a terminal of 256 colours that of the nearest in its cube.
+func colour(plane string, c uint32, d Depth) string {
+	r, g, b := c>>16&255, c>>8&255, c&255
+	if d == TrueColor {
+		return fmt.Sprintf("\x1b[%s;2;%d;%d;%dm", plane, r, g, b)
+	}
+	return fmt.Sprintf("\x1b[%s;5;%dm", plane, cube(int(r), int(g), int(b)))
 }
+
+// cube returns the nearest of the 6x6x6 colours and of the 24 greys of a terminal of 256 colours.
+func cube(r, g, b int) int {
+	level := func(v int) (int, int) {
+		levels := [...]int{0, 95, 135, 175, 215, 255}
+		best := 0
+		for i, l := range levels {
+			if abs(l-v) < abs(levels[best]-v) {
+				best = i
+			}
+		}
+		return best, levels[best]
+	}
+	ri, rl := level(r)
+	gi, gl := level(g)
+	bi, bl := level(b)
+	far := func(x, y, z int) int { return (x-r)*(x-r) + (y-g)*(y-g) + (z-b)*(z-b) }
+	grey := max(0, min(23, ((r+g+b)/3-3)/10))
+	gv := 8 + 10*grey
+	if far(gv, gv, gv) < far(rl, gl, bl) {
+		return 232 + grey
+	}
+	return 16 + 36*ri + 6*gi + bi
+}
+
+func abs(n int) int { return max(n, -n) }
 
 // sixteen uses the terminal's own colours only.
 func sixteen() *Theme {

@@ -26,14 +26,20 @@ func Cut(s string, w int) string {
 		return s
 	case plain(s):
 		return s[:w-1] + "…"
+	case ansi.StringWidth(s) <= w:
+		return s
 	}
 	return ansi.Truncate(s, w, "…")
 }
 
 // Pad returns s in exactly w cells: cut, or filled with blanks at its right.
 func Pad(s string, w int) string {
-	s = Cut(s, w)
-	return s + Blank(w-Width(s))
+	n := Width(s)
+	if n > w {
+		s = Cut(s, w)
+		n = Width(s)
+	}
+	return s + Blank(w-n)
 }
 
 // PadLeft returns s in exactly w cells: cut, or filled with blanks at its left.

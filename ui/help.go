@@ -1,0 +1,162 @@
+package ui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/strata-kafka/strata/assets"
+	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
+)
+
+// help shows all keys that live on the page on top, what they do and why they cannot, and what the page is about.
+type help struct {
+	kit.Scroller
+	lines []string
+	width int
+}
+
+func (r *root) openHelp() { r.overlay = &help{} }
+
+func (o *help) key(_ *root, k tea.KeyMsg) (tea.Cmd, bool) {
+	for _, c := range page.ListCommands(&o.Scroller, nil) {
+		for _, name := range c.Key.Keys() {
+			if name == k.String() {
+				c.Run()
+				return nil, false
+			}
+		}
+	}
+	return nil, same(k, "esc", "q", "?", "h", "enter", "left", " ")
+}
+
+func (o *help) hints() []hint {
+	return []hint{{"j k", "scroll", false}, {"esc", "close", false}}
+}
+
+func (o *help) scroll(d int64) { o.Move(d) }
+
+func (o *help) full(r *root, w, h int) string {
+	if o.width != w {
+		o.width, o.lines = w, r.helpLines(w)
+	}
+	o.Len = int64(len(o.lines))
+	return o.View(h, func(i int64) string { return o.lines[i] })
+}
+
+// helpLines lays the text and the keys out for w cells: side by side where there is room.
+func (r *root) helpLines(w int) []string {
+	t := r.theme
+	top := r.top()
+	text := assets.Help(string(top.open.Kind))
+	if p, ok := top.page.(page.Helper); ok {
+		text = strings.TrimSpace(text + "\n\n" + p.Help())
+	}
+	var keys []string
+	for _, g := range groupKeys(top.page.Commands(), r.commands()) {
+		keys = append(keys, t.Head.Wrap(g.name))
+		for _, c := range g.rows {
+			keys = append(keys, keyLine(t, c))
+		}
+		keys = append(keys, "")
+	}
+	side := 52
+	if w < 2*side {
+		return append(textLines(t, text, max(10, w-4), "  "), indent(keys, "  ")...)
+	}
+	left := textLines(t, text, w-side-6, "  ")
+	out := make([]string, max(len(left), len(keys)))
+	for i := range out {
+		var l kit.Line
+		if i < len(left) {
+			l.Text(left[i])
+		}
+		l.To(w - side)
+		if i < len(keys) {
+			l.Text(keys[i])
+		}
+		out[i] = l.String()
+	}
+	return out
+}
+
+// keyLine draws one command.
+func keyLine(t *kit.Theme, c page.Command) string {
+	names := make([]string, 0, 3)
+	for _, k := range c.Key.Keys() {
+		names = append(names, page.Label(k))
+	}
+	var l kit.Line
+	h := c.Key.Help()
+	why := c.Why()
+	style := t.Accent
+	if why != "" {
+		style = t.Rule
+	}
+	l.Cell(style, kit.Cut(strings.Join(names, " "), 18), 18, false).Space(2)
+	if why != "" {
+		return l.Add(t.Dim, h.Desc).Add(t.Warn, " ("+kit.Safe(why, 200)+")").String()
+	}
+	return l.Text(h.Desc).String()
+}
+
+type keyGroup struct {
+	name string
+	rows []page.Command
+}
+
+// groupKeys gathers commands under their headings, the page's own first.
+func groupKeys(tables ...[]page.Command) []keyGroup {
+	var out []keyGroup
+	at := map[string]int{}
+	taken := map[string]bool{}
+	for _, rows := range tables {
+		for _, c := range rows {
+			name := c.Group
+			if name == "" {
+				name = "this page"
+			}
+			first := c.Key.Keys()[0]
+			if taken[first] {
+				continue
+			}
+			taken[first] = true
+			i, ok := at[name]
+			if !ok {
+				i = len(out)
+				at[name] = i
+				out = append(out, keyGroup{name: name})
+			}
+			out[i].rows = append(out[i].rows, c)
+		}
+	}
+	return out
+}
+
+// textLines wraps a help text: a line that begins with # is a heading, one that begins with a blank stays as it is.
+func textLines(t *kit.Theme, text string, w int, lead string) []string {
+	if text == "" {
+		return nil
+	}
+	var out []string
+	for para := range strings.SplitSeq(text, "\n") {
+		switch {
+		case strings.HasPrefix(para, "# "):
+			out = append(out, lead+t.Bold.Wrap(kit.Cut(para[2:], w)))
+		case strings.HasPrefix(para, " "):
+			out = append(out, lead+t.Dim.Wrap(kit.Cut(para, w)))
+		default:
+			out = append(out, indent(kit.Wrap(para, w), lead)...)
+		}
+	}
+	return append(out, "")
+}
+
+func indent(lines []string, by string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = by + l
+	}
+	return out
+}

@@ -1,0 +1,379 @@
+package ui
+
+import (
+	"context"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
+)
+
+// root is the program's model: all of it runs on the UI goroutine, but for the fields that say otherwise.
+//
+// Invariants:
+//   - stack holds at least one layer, the last one is on screen
+//   - frame is what draw would return, unless dirty
+type root struct {
+	opts     Options
+	ctx      context.Context
+	cancel   context.CancelFunc
+	src      model.Source
+	pages    map[page.Kind]page.Constructor
+	theme    *kit.Theme
+	clock    *kit.Clock
+	settings *page.Settings
+	now      func() time.Time
+	env      environ
+	term     *terminal // nil in tests
+	state    state
+	mouse    bool
+
+	stack   []*layer
+	lastID  int
+	overlay overlay // nil for none
+	notice  page.Notice
+	pending []string // notices still to be said
+	info    model.Info
+	names   names
+
+	w, h     int
+	dirty    bool
+	frame    string
+	lines    []string // drawn last, for tests of single lines
+	spin     int
+	spinning bool
+	click    lastClick
+	focus    string
+
+	crash               *CrashError
+	gone                atomic.Bool // the terminal was closed; set by the signal watcher
+	suspending, resumed func()      // of the signal watcher; may be nil
+}
+
+// lastClick is what a double click is told by.
+type lastClick struct {
+	x, y int
+	at   time.Time
+}
+
+// names is what the palette completes with.
+type names struct {
+	load   page.Slot[names]
+	topics []string
+	groups []string
+}
+
+// The root's own messages.
+type (
+	changeMsg struct {
+		change model.Change
+		open   bool // false: the channel was closed
+	}
+	infoMsg struct {
+		info model.Info
+		err  error
+	}
+	secondMsg  struct{}
+	spinMsg    struct{}
+	suspendMsg struct{}
+	crashMsg   struct{ err *CrashError }
+	editedMsg  struct {
+		layer int
+		page.Edited
+	}
+	// from is a message that a layer's command brought.
+	from struct {
+		layer int
+		msg   tea.Msg
+	}
+)
+
+func newRoot(ctx context.Context, o Options) (*root, error) {
+	r := &root{opts: o, src: o.Source, pages: registry(), settings: &page.Settings{}, now: o.Now, mouse: !o.NoMouse, dirty: true}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	r.env = readEnviron(o.Environ)
+	st, err := loadState(o.StatePath)
+	if err != nil {
+		r.pending = append(r.pending, "the state file is damaged and left out: "+err.Error())
+	}
+	r.state = st
+	r.settings.Internal = st.Internal
+	if st.NoMouse {
+		r.mouse = false
+	}
+	r.theme, err = r.chooseTheme()
+	if err != nil {
+		return nil, err
+	}
+	r.clock = &kit.Clock{Form: o.Form, Zone: o.Zone, Now: r.now}
+	r.pending = append(r.pending, o.Notices...)
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.reset(r.first())
+	return r, nil
+}
+
+// close ends all pages and everything that they started.
+func (r *root) close() {
+	for _, l := range r.stack {
+		l.close()
+	}
+	r.stack = nil
+	r.names.load.Cancel()
+	r.cancel()
+}
+
+// Init starts what always runs: the changes, the second, the first page.
+func (r *root) Init() tea.Cmd {
+	top := r.top()
+	return tea.Batch(r.wrap(top.id, top.page.Init()), r.nextChange(0), r.askInfo(), second(), r.tellFocus())
+}
+
+// Update is Bubble Tea's. It never panics: a fault ends the program with the terminal restored.
+func (r *root) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.crash = &CrashError{v, debug.Stack()}
+			m, cmd = r, tea.Quit
+		}
+	}()
+	if r.crash != nil {
+		return r, tea.Quit
+	}
+	r.dirty = true
+	cmd = tea.Batch(r.update(msg), r.startSpin(), r.tellFocus())
+	return r, cmd
+}
+
+func (r *root) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		r.w, r.h = msg.Width, msg.Height
+	case tea.KeyMsg:
+		return r.key(msg)
+	case tea.MouseMsg:
+		return r.mouseEvent(msg)
+	case from:
+		return r.received(msg)
+	case changeMsg:
+		return r.changed(msg)
+	case infoMsg:
+		if msg.err == nil {
+			r.info = msg.info
+		}
+	case editedMsg:
+		return tea.Batch(r.toLayer(msg.layer, msg.Edited), r.mouseAgain())
+	case page.Result[names]:
+		if r.names.load.Owns(msg) && msg.Err == nil {
+			r.names.topics, r.names.groups = msg.Val.topics, msg.Val.groups
+			if p, ok := r.overlay.(*palette); ok {
+				p.gather(r)
+			}
+		}
+	default:
+		return r.housekeeping(msg)
+	}
+	return nil
+}
+
+// housekeeping takes the messages of clocks and of the terminal.
+func (r *root) housekeeping(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case secondMsg:
+		r.sayPending()
+		return second()
+	case spinMsg:
+		r.spin, r.spinning = r.spin+1, false
+	case suspendMsg:
+		return r.suspend()
+	case tea.ResumeMsg:
+		if r.resumed != nil {
+			r.resumed()
+		}
+		return r.mouseAgain()
+	case crashMsg:
+		r.crash = msg.err
+		return tea.Quit
+	}
+	return nil
+}
+
+// View is Bubble Tea's: the last frame, unless something may have changed it.
+func (r *root) View() (frame string) {
+	if !r.dirty {
+		return r.frame
+	}
+	defer func() {
+		if v := recover(); v != nil && r.crash == nil {
+			r.crash = &CrashError{v, debug.Stack()}
+			go r.cancel() // ends the program: a View cannot return a command
+			frame = r.frame
+		}
+	}()
+	if r.crash == nil && r.w > 0 && r.h > 0 {
+		r.frame = r.draw()
+	}
+	r.dirty = false
+	return r.frame
+}
+
+// received takes what a layer's command brought.
+func (r *root) received(m from) tea.Cmd {
+	l := r.layer(m.layer)
+	if l == nil {
+		return nil // closed meanwhile
+	}
+	if req, ok := m.msg.(page.Request); ok {
+		return r.request(l, req)
+	}
+	return r.toLayer(l.id, m.msg)
+}
+
+// toLayer gives a page a message.
+func (r *root) toLayer(id int, msg tea.Msg) tea.Cmd {
+	l := r.layer(id)
+	if l == nil {
+		return nil
+	}
+	return r.wrap(id, l.page.Update(msg))
+}
+
+// wrap makes a page's command bring its messages under the page's name, and outlive its panics.
+func (r *root) wrap(id int, cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer func() {
+			if v := recover(); v != nil {
+				msg = crashMsg{&CrashError{v, debug.Stack()}}
+			}
+		}()
+		switch m := cmd().(type) {
+		case nil:
+			return nil
+		case tea.BatchMsg:
+			all := make(tea.BatchMsg, 0, len(m))
+			for _, c := range m {
+				if c != nil {
+					all = append(all, r.wrap(id, c))
+				}
+			}
+			return all
+		default:
+			return from{id, m}
+		}
+	}
+}
+
+// changeEvery is how long changes are gathered by the source after one was taken; the first comes at once.
+const changeEvery = 50 * time.Millisecond
+
+// nextChange waits for the next merged change of the source.
+func (r *root) nextChange(after time.Duration) tea.Cmd {
+	return func() tea.Msg {
+		t := time.NewTimer(after)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-r.ctx.Done():
+			return nil
+		}
+		select {
+		case c, open := <-r.src.Changes():
+			return changeMsg{c, open}
+		case <-r.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// changed hands a change to the page on top and keeps it for the covered ones.
+func (r *root) changed(m changeMsg) tea.Cmd {
+	if !m.open {
+		r.say(page.Bad, "the source is closed: what is shown is as it was")
+		return nil
+	}
+	cmds := []tea.Cmd{r.nextChange(changeEvery)}
+	if m.change.Info || m.change.Topics || m.change.All {
+		cmds = append(cmds, r.askInfo())
+	}
+	for i, l := range r.stack {
+		if i < len(r.stack)-1 {
+			l.missed = merge(l.missed, m.change)
+			continue
+		}
+		cmds = append(cmds, r.toLayer(l.id, m.change))
+	}
+	return tea.Batch(cmds...)
+}
+
+// merge adds a change to what was missed before.
+func merge(was *model.Change, c model.Change) *model.Change {
+	if was == nil {
+		return &c
+	}
+	out := *was
+	out.Version = max(was.Version, c.Version)
+	out.Topics, out.Groups = was.Topics || c.Topics, was.Groups || c.Groups
+	out.Info, out.All = was.Info || c.Info, was.All || c.All
+	if out.Partitions = nil; out.All {
+		return &out
+	}
+	seen := make(map[model.TopicPartition]bool, len(was.Partitions)+len(c.Partitions))
+	for _, list := range [][]model.TopicPartition{was.Partitions, c.Partitions} {
+		for _, tp := range list {
+			if !seen[tp] {
+				seen[tp] = true
+				out.Partitions = append(out.Partitions, tp)
+			}
+		}
+	}
+	if len(out.Partitions) > 1000 {
+		out.Partitions, out.All = nil, true
+	}
+	return &out
+}
+
+func (r *root) askInfo() tea.Cmd {
+	return func() tea.Msg {
+		info, err := r.src.Info(r.ctx)
+		return infoMsg{info, err}
+	}
+}
+
+func second() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return secondMsg{} }) }
+
+// startSpin keeps the spinner turning while the page on top waits for something slow.
+func (r *root) startSpin() tea.Cmd {
+	if r.spinning || !r.busy() {
+		return nil
+	}
+	r.spinning = true
+	return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg { return spinMsg{} })
+}
+
+func (r *root) busy() bool {
+	if len(r.stack) == 0 {
+		return false
+	}
+	b, ok := r.top().page.(page.Busier)
+	return ok && b.Busy()
+}
+
+// say puts a notice on the status line.
+func (r *root) say(level page.Level, text string) { r.notice = page.Notice{Text: text, Level: level} }
+
+// sayPending says what was to be said at the start, one a second.
+func (r *root) sayPending() {
+	if r.notice.Text == "" && len(r.pending) > 0 {
+		r.say(page.Warn, r.pending[0])
+		r.pending = r.pending[1:]
+	}
+}
