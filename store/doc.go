@@ -1,0 +1,32 @@
+// Package store is the embedded broker's engine: it owns a data directory of Apache Kafka's own layout, makes, changes
+// and deletes topics, appends records, and lets old ones go. Reading is not its business: that goes through the files,
+// by store/logdir, for our own directory as for any other.
+//
+//	DIR/                                    one of the log dirs
+//	├─ .lock                                held while an Engine is open; JSON: pid, started, address
+//	├─ meta.properties                      node, cluster and directory id
+//	├─ .kafka_cleanshutdown                 there only after a clean stop
+//	├─ recovery-point-offset-checkpoint     per partition: flushed below it
+//	├─ log-start-offset-checkpoint          per partition whose records were deleted up to somewhere
+//	├─ replication-offset-checkpoint        per partition: high watermark
+//	├─ TOPIC-N/                             a partition, see store/partition
+//	└─ TOPIC-N.ID-delete/                   removed after file.delete.delay.ms
+//
+// An Engine serves model.TopicAdmin, model.Producer and model.RecordDeleter. Its methods may be called from any
+// goroutine.
+//
+// # Why
+//
+//   - The lock is the operating system's, on .lock, of the kind that Kafka's own brokers take (a POSIX record lock, on
+//     Linux tied to the open file): a dead process cannot hold it, and a broker started on our directory is refused, as
+//     we are on a live broker's.
+//   - After a clean stop a log's end comes from the recovery point checkpoint; no log is opened before it is written to,
+//     and no folder is listed before it is asked for. Ten thousand partitions open in the time of one folder's listing.
+//   - Open writers are counted, and the one unused for longest is closed as a clean stop closes it: descriptors and
+//     mappings stay bounded whatever the number of partitions.
+//   - The leader epoch rises at the first append after a start, not at every start: a log that is only looked at keeps
+//     its files byte for byte.
+//   - The replication checkpoint holds the LEO: there is one replica, so the high watermark is the log's end.
+//   - A data directory that belongs to a Kafka broker (it has __cluster_metadata) is refused: its metadata log would not
+//     know of what we do there.
+package store

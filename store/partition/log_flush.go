@@ -1,0 +1,252 @@
+package partition
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/segment"
+)
+
+// Flush makes everything that was appended before the call survive a power loss, and moves the recovery point. Many
+// who call it at once share one flush. Appends go on meanwhile.
+func (l *Log) Flush() error {
+	l.mu.Lock()
+	b := l.known.Load()
+	l.mu.Unlock()
+	if b == nil {
+		return nil // nothing was written since the last clean stop
+	}
+	return l.flushTo(b.End)
+}
+
+// flushTo flushes what lies below an offset.
+func (l *Log) flushTo(offset int64) error {
+	if l.point.Load() >= offset {
+		return nil
+	}
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	if l.point.Load() >= offset {
+		return nil // another one's flush took ours along
+	}
+	l.mu.Lock()
+	list, active, end, folder := slices.Clone(l.unsynced), l.active, l.end(), l.newFiles
+	l.newFiles = false
+	l.mu.Unlock()
+	if active != nil {
+		list = append(list, active)
+	}
+	return l.flush(list, active, end, folder)
+}
+
+// flushClosed flushes the segments below a base offset, after a roll.
+func (l *Log) flushClosed(base int64) error {
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	l.mu.Lock()
+	var list []*segment.Segment
+	for _, s := range l.unsynced {
+		if s.Base() < base {
+			list = append(list, s)
+		}
+	}
+	folder := l.newFiles
+	l.newFiles = false
+	l.mu.Unlock()
+	return l.flush(list, nil, base, folder)
+}
+
+// flush writes out the segments and the folder, after which end is the recovery point.
+func (l *Log) flush(list []*segment.Segment, active *segment.Segment, end int64, folder bool) error {
+	for _, s := range list {
+		if err := s.Sync(); err != nil {
+			return fmt.Errorf("flush %s: %w", l.o.TP, err)
+		}
+	}
+	if folder {
+		if err := SyncDir(l.o.Dir); err != nil {
+			return fmt.Errorf("flush %s: %w", l.o.TP, err)
+		}
+	}
+	l.mu.Lock()
+	l.unsynced = slices.DeleteFunc(l.unsynced, func(s *segment.Segment) bool { return s != active && slices.Contains(list, s) })
+	l.mu.Unlock()
+	if end > l.point.Load() {
+		l.point.Store(end)
+	}
+	l.flushedAt.Store(l.o.Now())
+	return nil
+}
+
+// FlushDue flushes when flush.ms asks for it.
+func (l *Log) FlushDue() error {
+	ms := l.cfg.Load().FlushMS
+	b := l.known.Load()
+	if ms == layout.Unlimited || b == nil || b.End <= l.point.Load() || l.o.Now()-l.flushedAt.Load() < ms {
+		return nil
+	}
+	return l.Flush()
+}
+
+// SyncDir makes the names in a folder survive a power loss, where the system can do that.
+func SyncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ignoreUnsupported(f.Sync()), f.Close())
+}
+
+// removeSegment removes the files of a segment that was never told of.
+func removeSegment(dir string, base int64) {
+	for _, kind := range []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex} {
+		_ = os.Remove(filepath.Join(dir, layout.FileName(base, kind)))
+	}
+}
+
+// settle puts in order what a crash left in the folder: .deleted files go, an unfinished compaction's output (.cleaned)
+// goes, and a finished one's (.swap) takes the place of the segments it covers.
+func (l *Log) settle() error {
+	entries, err := os.ReadDir(l.o.Dir)
+	if err != nil {
+		return fmt.Errorf("list %s: %w", l.o.TP, err)
+	}
+	var swaps []int64
+	smallest := int64(-1)
+	removed := 0
+	for _, e := range entries {
+		f, ok := layout.ParseFileName(e.Name())
+		if !ok || f.Suffix == "" || f.Kind == layout.KindCheckpoint {
+			continue
+		}
+		switch f.Suffix {
+		case layout.SuffixCleaned:
+			if smallest < 0 || f.Base < smallest {
+				smallest = f.Base
+			}
+		case layout.SuffixSwap:
+			if f.Kind == layout.KindLog {
+				swaps = append(swaps, f.Base)
+			}
+			continue
+		case layout.SuffixDeleted:
+			removed++
+		default:
+			continue
+		}
+		if err := os.Remove(filepath.Join(l.o.Dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("tidy %s: %w", l.o.TP, err)
+		}
+		if f.Suffix == layout.SuffixCleaned {
+			l.notice(fmt.Sprintf("%s: removed %s, the output of a compaction that did not finish", l.o.TP, e.Name()))
+		}
+	}
+	if removed > 0 {
+		l.notice(fmt.Sprintf("%s: removed %d .deleted files", l.o.TP, removed))
+	}
+	if len(swaps) == 0 {
+		return nil
+	}
+	return l.swapIn(swaps, smallest)
+}
+
+// swapIn finishes the compactions whose output lies under .swap, but for those at or above the smallest .cleaned one,
+// which were half done.
+func (l *Log) swapIn(swaps []int64, smallest int64) error {
+	all := []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex}
+	for _, base := range swaps {
+		half := smallest >= 0 && base >= smallest
+		var next int64
+		if !half {
+			var err error
+			if next, err = segment.EndOf(filepath.Join(l.o.Dir, layout.File{Base: base, Epoch: -1, Kind: layout.KindLog, Suffix: layout.SuffixSwap}.String()), base); err != nil {
+				return fmt.Errorf("tidy %s: %w", l.o.TP, err)
+			}
+			if err := l.dropCovered(base, next); err != nil {
+				return err
+			}
+		}
+		for _, kind := range all {
+			from := filepath.Join(l.o.Dir, layout.File{Base: base, Epoch: -1, Kind: kind, Suffix: layout.SuffixSwap}.String())
+			var err error
+			if half {
+				err = os.Remove(from)
+			} else {
+				err = os.Rename(from, filepath.Join(l.o.Dir, layout.FileName(base, kind)))
+			}
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("tidy %s: %w", l.o.TP, err)
+			}
+		}
+		if half {
+			l.notice(fmt.Sprintf("%s: removed the half-done swap of segment %d", l.o.TP, base))
+		} else {
+			l.notice(fmt.Sprintf("%s: finished the compaction of offsets %d to %d", l.o.TP, base, next-1))
+		}
+	}
+	return nil
+}
+
+// dropCovered removes the segments whose base lies in [base, next): the .swap one has their records.
+func (l *Log) dropCovered(base, next int64) error {
+	entries, err := os.ReadDir(l.o.Dir)
+	if err != nil {
+		return fmt.Errorf("tidy %s: %w", l.o.TP, err)
+	}
+	for _, e := range entries {
+		f, ok := layout.ParseFileName(e.Name())
+		if !ok || f.Suffix != "" || f.Kind == layout.KindSnapshot || f.Base < base || f.Base >= max(next, base+1) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(l.o.Dir, e.Name())); err != nil {
+			return fmt.Errorf("tidy %s: %w", l.o.TP, err)
+		}
+	}
+	return nil
+}
+
+// CheckDelete says where DeleteRecords would move the log start, or why it would not.
+func (l *Log) CheckDelete(before int64) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.checkDelete(before)
+}
+
+func (l *Log) checkDelete(before int64) (int64, error) {
+	if err := l.list(); err != nil {
+		return 0, err
+	}
+	if c := l.cfg.Load(); !c.Delete {
+		return 0, fmt.Errorf("delete records of %s: %w: its cleanup.policy has no delete", l.o.TP, model.ErrRefused)
+	}
+	b := *l.known.Load()
+	if before == model.FromEnd {
+		before = b.HighWatermark
+	}
+	if before < 0 || before > b.HighWatermark {
+		return 0, fmt.Errorf("delete records of %s before %d: %w: it reaches from %d to %d", l.o.TP, before, model.ErrOutOfRange, b.Start, b.HighWatermark)
+	}
+	return max(before, b.Start), nil
+}
+
+// DeleteRecords moves the log start offset up to before; model.FromEnd means the high watermark. Whole segments below
+// it go with the next Retain. It returns the new log start offset. Errors wrap model.ErrRefused where the cleanup
+// policy has no delete, and model.ErrOutOfRange.
+func (l *Log) DeleteRecords(before int64) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, err := l.checkDelete(before)
+	if err != nil || before == l.known.Load().Start {
+		return before, err
+	}
+	if err := l.trimEpochs(before); err != nil {
+		return 0, err
+	}
+	l.publishStart(before)
+	return before, nil
+}

@@ -1,0 +1,415 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/partition"
+)
+
+// maxPartitions bounds a topic; more is a slip of the hand.
+const maxPartitions = 100_000
+
+// begin keeps Close waiting until done is called. The error is model.ErrClosed.
+func (e *Engine) begin(ctx context.Context) (done func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e.running.RLock()
+	e.mu.RLock()
+	closed := e.closed
+	e.mu.RUnlock()
+	if closed {
+		e.running.RUnlock()
+		return nil, model.ErrClosed
+	}
+	return e.running.RUnlock, nil
+}
+
+// names returns the topics' names. e.mu must be held.
+func (e *Engine) names() []string { return slices.Sorted(maps.Keys(e.topics)) }
+
+// topic finds a topic. Errors wrap model.ErrNoTopic.
+func (e *Engine) topic(name string) (*topic, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	t := e.topics[name]
+	if t == nil {
+		return nil, model.NotFound(model.ErrNoTopic, name, e.names())
+	}
+	return t, nil
+}
+
+// topicLogs returns a topic's logs, none where there is no such topic.
+func (e *Engine) topicLogs(name string) []*partition.Log {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	var logs []*partition.Log
+	if t := e.topics[name]; t != nil {
+		for _, l := range t.parts {
+			if l != nil {
+				logs = append(logs, l)
+			}
+		}
+	}
+	return logs
+}
+
+// Log returns a partition's log, for what the engine itself does not offer. Errors wrap model.ErrNoTopic and
+// model.ErrNoPartition.
+func (e *Engine) Log(tp model.TopicPartition) (*partition.Log, error) {
+	t, err := e.topic(tp.Topic)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if tp.Partition < 0 || int(tp.Partition) >= len(t.parts) || t.parts[tp.Partition] == nil {
+		return nil, fmt.Errorf("%w: %s has %d partitions, no %d", model.ErrNoPartition, tp.Topic, len(t.parts), tp.Partition)
+	}
+	return t.parts[tp.Partition], nil
+}
+
+// Topics returns the names of all topics, in order.
+func (e *Engine) Topics() []string {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.names()
+}
+
+// OwnConfigs returns the configs that a topic was given itself.
+func (e *Engine) OwnConfigs(topic string) map[string]string {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if t := e.topics[topic]; t != nil {
+		return maps.Clone(t.configs)
+	}
+	return nil
+}
+
+// EffectiveConfigs returns, by name, the configs of a topic that are not at Kafka's default: its own, the flags' and
+// the properties'.
+func (e *Engine) EffectiveConfigs(topic string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, e.broker.Topic)
+	maps.Copy(all, e.o.Broker)
+	maps.Copy(all, e.OwnConfigs(topic))
+	return all
+}
+
+// CreateTopic makes a topic. Errors wrap model.ErrInvalid (its name, a config, the number of partitions) and
+// model.ErrExists. When it fails, nothing of the topic is left.
+func (e *Engine) CreateTopic(ctx context.Context, s model.TopicSpec) error {
+	done, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := layout.ValidTopic(s.Name); err != nil {
+		return err
+	}
+	n := s.Partitions
+	if n == 0 {
+		n = e.o.Partitions
+	}
+	if n < 1 || n > maxPartitions {
+		return fmt.Errorf("%w number of partitions %d: want 1 to %d", model.ErrInvalid, n, maxPartitions)
+	}
+	configs, err := change(nil, s.Configs)
+	if err != nil {
+		return fmt.Errorf("create topic %s: %w", s.Name, err)
+	}
+	e.admin.Lock()
+	defer e.admin.Unlock()
+	if err := e.free(s.Name); err != nil {
+		return err
+	}
+	if err := e.save(s.Name, configs); err != nil {
+		return fmt.Errorf("create topic %s: %w", s.Name, err)
+	}
+	t := &topic{name: s.Name, configs: configs}
+	if err := e.addPartitions(ctx, t, layout.NewID(), int(n)); err != nil {
+		return fmt.Errorf("create topic %s: %w", s.Name, errors.Join(err, e.keeper.Delete(s.Name)))
+	}
+	e.mu.Lock()
+	e.topics[s.Name] = t
+	e.mu.Unlock()
+	return nil
+}
+
+// free says why a topic of that name cannot be made.
+func (e *Engine) free(name string) error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.topics[name] != nil {
+		return fmt.Errorf("topic %s: %w", name, model.ErrExists)
+	}
+	for other := range e.topics {
+		if layout.Collides(name, other) {
+			return fmt.Errorf("%w topic name %q: it differs from %q only in dot and underscore, which Kafka takes for the same", model.ErrInvalid, name, other)
+		}
+	}
+	return nil
+}
+
+// save keeps a topic's own configs.
+func (e *Engine) save(name string, configs map[string]string) error {
+	if len(configs) == 0 {
+		return e.keeper.Delete(name)
+	}
+	return e.keeper.Save(name, configs)
+}
+
+// change returns configs with changes made. Errors wrap model.ErrInvalid.
+func change(configs map[string]string, changes []model.ConfigChange) (map[string]string, error) {
+	out := maps.Clone(configs)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, c := range changes {
+		if c.Unset {
+			if _, ok := layout.Config(c.Name); !ok {
+				return nil, layout.ValidateConfig(c.Name, "")
+			}
+			delete(out, c.Name)
+			continue
+		}
+		if err := layout.ValidateConfig(c.Name, c.Value); err != nil {
+			return nil, err
+		}
+		out[c.Name] = strings.TrimSpace(c.Value)
+	}
+	return out, nil
+}
+
+// addPartitions makes partitions until t has n of them. When it fails, those it made are gone again.
+func (e *Engine) addPartitions(ctx context.Context, t *topic, id layout.ID, n int) error {
+	var made []*partition.Log
+	counts := e.perDir()
+	err := func() error {
+		for i := len(t.parts); i < n; i++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			d := e.emptiest(counts)
+			counts[d]++
+			tp := model.TopicPartition{Topic: t.name, Partition: int32(i)}
+			l, err := partition.CreateLog(e.logOptions(d, t, tp), id)
+			if err != nil {
+				return err
+			}
+			made = append(made, l)
+		}
+		for _, d := range e.dirs {
+			if err := syncFolder(d.path); err != nil {
+				return err
+			}
+		}
+		return nil
+	}()
+	if err != nil {
+		for _, l := range made {
+			err = errors.Join(err, l.Abandon(), os.RemoveAll(l.Dir()))
+		}
+		return err
+	}
+	e.mu.Lock()
+	t.parts = append(t.parts, made...)
+	e.mu.Unlock()
+	return nil
+}
+
+// perDir counts the partitions in each directory.
+func (e *Engine) perDir() map[*logDir]int {
+	by := map[string]int{}
+	for _, l := range e.logs() {
+		by[filepath.Dir(l.Dir())]++
+	}
+	counts := map[*logDir]int{}
+	for _, d := range e.dirs {
+		counts[d] = by[d.path]
+	}
+	return counts
+}
+
+// emptiest returns the directory with the fewest partitions; of several the one named first.
+func (e *Engine) emptiest(counts map[*logDir]int) *logDir {
+	best := e.dirs[0]
+	for _, d := range e.dirs[1:] {
+		if counts[d] < counts[best] {
+			best = d
+		}
+	}
+	return best
+}
+
+// GrowTopic gives a topic more partitions. Errors wrap model.ErrNoTopic and model.ErrInvalid.
+func (e *Engine) GrowTopic(ctx context.Context, name string, partitions int32) error {
+	done, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	e.admin.Lock()
+	defer e.admin.Unlock()
+	t, err := e.topic(name)
+	if err != nil {
+		return err
+	}
+	if have := len(t.parts); int(partitions) <= have || partitions > maxPartitions {
+		return fmt.Errorf("%w number of partitions %d: %s has %d, want more, and at most %d", model.ErrInvalid, partitions, name, have, maxPartitions)
+	}
+	if err := e.addPartitions(ctx, t, e.topicID(t), int(partitions)); err != nil {
+		return fmt.Errorf("grow topic %s: %w", name, err)
+	}
+	return nil
+}
+
+// topicID reads a topic's id from the first partition that says it; a new one where none does.
+func (e *Engine) topicID(t *topic) layout.ID {
+	for _, l := range t.parts {
+		if l == nil {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(l.Dir(), layout.PartitionMetaFile))
+		if err != nil {
+			continue
+		}
+		if id, err := layout.ParsePartitionMeta(b); err == nil {
+			return id
+		}
+	}
+	return layout.NewID()
+}
+
+// AlterTopic changes a topic's own configs, from now on, and has its retention looked at. Errors wrap model.ErrNoTopic
+// and model.ErrInvalid; then nothing is changed.
+func (e *Engine) AlterTopic(ctx context.Context, name string, changes []model.ConfigChange) error {
+	done, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	e.admin.Lock()
+	defer e.admin.Unlock()
+	t, err := e.topic(name)
+	if err != nil {
+		return err
+	}
+	configs, err := change(t.configs, changes)
+	if err != nil {
+		return fmt.Errorf("alter topic %s: %w", name, err)
+	}
+	if err := e.save(name, configs); err != nil {
+		return fmt.Errorf("alter topic %s: %w", name, err)
+	}
+	e.mu.Lock()
+	t.configs = configs
+	e.mu.Unlock()
+	effective := e.config(configs)
+	for _, l := range e.topicLogs(name) {
+		l.SetConfig(effective)
+	}
+	e.lookSoon(name)
+	return nil
+}
+
+// DeleteTopic deletes a topic: its folders are renamed at once, and removed after file.delete.delay.ms. Errors wrap
+// model.ErrNoTopic.
+func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
+	done, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	e.admin.Lock()
+	defer e.admin.Unlock()
+	t, err := e.topic(name)
+	if err != nil {
+		return err
+	}
+	due := e.nowMS() + e.config(t.configs).FileDeleteDelayMS
+	logs := e.topicLogs(name)
+	e.mu.Lock()
+	delete(e.topics, name)
+	e.mu.Unlock()
+	var errs []error
+	for _, l := range logs {
+		e.writers.forget(l)
+		id := layout.NewID()
+		dir := layout.Dir{TP: l.TP(), State: model.Deleting, ID: hex.EncodeToString(id[:])}
+		to := filepath.Join(filepath.Dir(l.Dir()), dir.String())
+		errs = append(errs, l.Abandon())
+		if err := os.Rename(l.Dir(), to); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		e.trash.add(to, due)
+	}
+	errs = append(errs, e.keeper.Delete(name), e.checkpointAll())
+	for _, d := range e.dirs {
+		errs = append(errs, syncFolder(d.path))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("delete topic %s: %w", name, err)
+	}
+	return nil
+}
+
+// TopicConfig returns all configs of a topic by name, with where each value comes from: "topic", "broker" (flags),
+// "file" (server.properties) or "default". Errors wrap model.ErrNoTopic.
+func (e *Engine) TopicConfig(ctx context.Context, name string) ([]model.ConfigEntry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if _, err := e.topic(name); err != nil {
+		return nil, err
+	}
+	own := e.OwnConfigs(name)
+	layers := []struct {
+		source string
+		values map[string]string
+	}{{"topic", own}, {"broker", e.o.Broker}, {"file", e.broker.Topic}}
+	var list []model.ConfigEntry
+	for _, d := range layout.Configs() {
+		c := model.ConfigEntry{Name: d.Name, Value: d.Default, Default: d.Default, Source: "default", Doc: d.Doc}
+		for _, l := range layers {
+			if v, ok := l.values[d.Name]; ok {
+				c.Value, c.Source = v, l.source
+				break
+			}
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// DeleteRecords moves a partition's log start up to an offset, model.FromEnd for its end, and returns where it is now.
+// It is on the disk when it returns; whole segments below it go soon after. Errors wrap model.ErrRefused (the cleanup
+// policy has no delete) and model.ErrOutOfRange.
+func (e *Engine) DeleteRecords(ctx context.Context, tp model.TopicPartition, before int64) (int64, error) {
+	done, err := e.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	l, err := e.Log(tp)
+	if err != nil {
+		return 0, err
+	}
+	start, err := l.DeleteRecords(before)
+	if err != nil {
+		return start, err
+	}
+	e.lookSoon(tp.Topic)
+	return start, e.checkpoint(logStarts)
+}
