@@ -165,8 +165,8 @@ func (f *File) Header(pos int64) (record.Header, error) {
 	return record.ParseHeader(b[:n])
 }
 
-// entryFault returns what is wrong with entry i of the offset index: with its neighbours, or with the batch it leads to.
-func (f *File) entryFault(x *OffsetIndex, i int64) error {
+// EntryFault returns what is wrong with entry i of the offset index: with its neighbours, or with the batch it leads to.
+func (f *File) EntryFault(x *OffsetIndex, i int64) error {
 	if err := x.Sound(i, f.Size); err != nil {
 		return err
 	}

@@ -149,6 +149,14 @@ func (s *Scanner) Sum() (stored, computed uint32) { return s.sum[0], s.sum[1] }
 // Why says what is wrong at a place of Damage.
 func (s *Scanner) Why() string { return s.why }
 
+// Follows says what comes of Damage.
+func (s *Scanner) Follows() string {
+	if to := s.pos + s.length; to < s.end {
+		return fmt.Sprintf("%d bytes are lost; the next batch is at byte %d", s.length, to)
+	}
+	return fmt.Sprintf("%d bytes up to the end of the file are lost", s.length)
+}
+
 // Err is why reading failed.
 func (s *Scanner) Err() error { return s.err }
 

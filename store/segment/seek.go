@@ -74,7 +74,7 @@ func (f *File) enter(p *Place, target int64) {
 	p.Compared = compared
 	for tries := 0; i >= 0 && tries < 8; i, tries = i-1, tries+1 {
 		o, pos, _ := x.At(i)
-		if err := f.entryFault(x, i); err != nil {
+		if err := f.EntryFault(x, i); err != nil {
 			p.Faults = append(p.Faults, f.indexFault(layout.KindIndex, i*OffsetEntrySize, o, err.Error()))
 			continue
 		}
@@ -199,10 +199,26 @@ func (f *File) scanError(s *Scanner) error {
 // damageFault makes a fault of the Damage that a scan is at.
 func (f *File) damageFault(s *Scanner) model.Fault {
 	t := f.fault(layout.KindLog, s.Pos(), model.Unknown, "length", s.Why(), model.SevDamage)
-	if s.Pos()+s.Len() < s.End() {
-		t.Follows = followsAt(s.Len(), s.Pos()+s.Len())
-	} else {
-		t.Follows = "nothing behind it can be read"
-	}
+	t.Follows = s.Follows()
 	return t
+}
+
+// Before returns a byte, at most pos, at which the offset index says that a batch begins, where it can be believed.
+func (f *File) Before(pos int64) (int64, bool) {
+	x, err := f.Offsets()
+	if err != nil || x.Len() == 0 {
+		return 0, false
+	}
+	i := x.FloorPos(pos)
+	if i < 0 {
+		_, first, ok := x.At(0)
+		return 0, ok && first > 0 && first-pos < 1<<20
+	}
+	for tries := 0; i >= 0 && tries < 8; i, tries = i-1, tries+1 {
+		if f.EntryFault(x, i) == nil {
+			_, at, _ := x.At(i)
+			return at, true
+		}
+	}
+	return 0, false
 }

@@ -1,8 +1,6 @@
 package segment
 
 import (
-	"fmt"
-
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
@@ -89,7 +87,7 @@ func (f *File) tailStart(t *Tail) int64 {
 	i := x.Len() - 1
 	for tries := 0; i >= 0 && tries < 8; i, tries = i-1, tries+1 {
 		o, pos, _ := x.At(i)
-		if err := f.entryFault(x, i); err != nil {
+		if err := f.EntryFault(x, i); err != nil {
 			t.Faults = append(t.Faults, f.indexFault(layout.KindIndex, i*OffsetEntrySize, o, err.Error()))
 			continue
 		}
@@ -99,7 +97,26 @@ func (f *File) tailStart(t *Tail) int64 {
 	return 0
 }
 
-// followsAt says what comes of damage.
-func followsAt(lost, next int64) string {
-	return fmt.Sprintf("%d bytes are lost; the next batch is at byte %d", lost, next)
+// MaxTime returns the largest timestamp of a sealed segment, ms, or model.NoTime: the last entry of its time index, or,
+// where that is missing, empty or wrong, the largest one of its headers.
+func (f *File) MaxTime(stop func() error) (int64, error) {
+	if x, err := f.Times(); err == nil && x.Len() > 0 {
+		if _, err := f.timesFault(x); err == nil {
+			if ms, _, ok := x.At(x.Len() - 1); ok {
+				return ms, nil
+			}
+		}
+	}
+	s := f.Scanner(ScanOptions{Headers: true, Stop: stop})
+	ms := model.NoTime
+	for {
+		switch s.Next() {
+		case Batch:
+			ms = max(ms, s.Header().MaxTimestamp)
+		case Failed:
+			return ms, f.scanError(s)
+		case End, Torn, Zeros:
+			return ms, nil
+		}
+	}
 }
