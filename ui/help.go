@@ -57,11 +57,11 @@ func (r *root) helpLines(w int) []string {
 	for _, g := range groupKeys(top.page.Commands(), r.commands()) {
 		keys = append(keys, t.Head.Wrap(g.name))
 		for _, c := range g.rows {
-			keys = append(keys, keyLine(t, c))
+			keys = append(keys, keyLines(t, c)...)
 		}
 		keys = append(keys, "")
 	}
-	side := 52
+	side := 58
 	if w < 2*side {
 		return append(textLines(t, text, max(10, w-4), "  "), indent(keys, "  ")...)
 	}
@@ -81,8 +81,8 @@ func (r *root) helpLines(w int) []string {
 	return out
 }
 
-// keyLine draws one command.
-func keyLine(t *kit.Theme, c page.Command) string {
+// keyLines draws one command, and below it why it cannot work.
+func keyLines(t *kit.Theme, c page.Command) []string {
 	names := make([]string, 0, 3)
 	for _, k := range c.Key.Keys() {
 		names = append(names, page.Label(k))
@@ -90,15 +90,12 @@ func keyLine(t *kit.Theme, c page.Command) string {
 	var l kit.Line
 	h := c.Key.Help()
 	why := c.Why()
-	style := t.Accent
-	if why != "" {
-		style = t.Rule
+	if why == "" {
+		l.Cell(t.Accent, strings.Join(names, " "), 16, false).Space(1).Text(h.Desc)
+		return []string{l.String()}
 	}
-	l.Cell(style, kit.Cut(strings.Join(names, " "), 18), 18, false).Space(2)
-	if why != "" {
-		return l.Add(t.Dim, h.Desc).Add(t.Warn, " ("+kit.Safe(why, 200)+")").String()
-	}
-	return l.Text(h.Desc).String()
+	l.Cell(t.Rule, strings.Join(names, " "), 16, false).Space(1).Add(t.Dim, h.Desc)
+	return []string{l.String(), kit.Blank(19) + t.Warn.Wrap(kit.Safe(why, 200))}
 }
 
 type keyGroup struct {

@@ -25,7 +25,7 @@ func (r *root) commands() []page.Command {
 	}
 	rows := []page.Command{
 		row("esc h left backspace", "back", r.back),
-		row(":", "go to a topic, group, address or command", r.openPalette),
+		row(":", "go to a topic, address, command", r.openPalette),
 		row("?", "help and all keys", do(r.openHelp)),
 		row("q", "quit", func() tea.Cmd { return tea.Quit }),
 	}
@@ -35,7 +35,7 @@ func (r *root) commands() []page.Command {
 	rows = append(rows,
 		row(".", "internal topics on or off", func() tea.Cmd { return r.setInternal(!r.settings.Internal) }),
 		row("z", "times as local, UTC, epoch, ago", r.turnClock),
-		row("m", "mouse on or off (off: select text)", r.toggleMouse),
+		row("m", "mouse on or off", r.toggleMouse),
 		row("Y", "copy this page's address", r.copyAddress),
 		row("ctrl+l", "draw again", func() tea.Cmd { return tea.ClearScreen }),
 		row("ctrl+z", "suspend", r.suspend),

@@ -66,6 +66,12 @@ func (p *palette) gather(r *root) {
 			add(v.name, "view "+v.key, func() tea.Cmd { return r.jump(page.Open{Kind: v.kind}) })
 		}
 	}
+	for _, t := range r.names.topics {
+		add(t, "topic", func() tea.Cmd { return r.open(r.place(model.TopicAddress(t))) })
+	}
+	for _, g := range r.names.groups {
+		add("group:"+g, "group", func() tea.Cmd { return r.goTo("group:" + g) })
+	}
 	top := r.top()
 	for _, c := range top.page.Commands() {
 		if c.Group != page.Moving && c.Why() == "" {
@@ -79,12 +85,6 @@ func (p *palette) gather(r *root) {
 	}
 	for _, t := range kit.Themes() {
 		add("theme "+t, "colours", func() tea.Cmd { return r.setTheme(t) })
-	}
-	for _, t := range r.names.topics {
-		add(t, "topic", func() tea.Cmd { return r.open(r.place(model.TopicAddress(t))) })
-	}
-	for _, g := range r.names.groups {
-		add("group:"+g, "group", func() tea.Cmd { return r.goTo("group:" + g) })
 	}
 	p.match()
 }

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -11,10 +12,58 @@ const blanks = "                                                                
 
 // Width returns how many cells s takes; escape sequences take none.
 func Width(s string) int {
-	if plain(s) {
-		return len(s)
+	if n, ok := quickWidth(s); ok {
+		return n
 	}
 	return ansi.StringWidth(s)
+}
+
+// quickWidth counts what the frames are made of without looking for grapheme clusters: ASCII, colours, and letters that
+// neither join with their neighbours nor change their width. ok is false when s holds anything else.
+func quickWidth(s string) (n int, ok bool) {
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c >= 0x20 && c < 0x7f:
+			n++
+			i++
+			continue
+		case c == 0x1b && i+1 < len(s) && s[i+1] == '[':
+			end := i + 2
+			for end < len(s) && s[end] >= 0x30 && s[end] < 0x40 {
+				end++
+			}
+			if end == len(s) || s[end] != 'm' {
+				return 0, false
+			}
+			i = end + 1
+			continue
+		case c < 0x80:
+			return 0, false
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		w := quickRune(r)
+		if w == 0 {
+			return 0, false
+		}
+		n, i = n+w, i+size
+	}
+	return n, true
+}
+
+// quickRune returns the cells of a letter that stands for itself, 0 for one that may not.
+func quickRune(r rune) int {
+	switch {
+	case r >= 0xA1 && r <= 0x2FF && r != 0xA9 && r != 0xAD && r != 0xAE, r >= 0x391 && r <= 0x3C9 && r != 0x3A2, r >= 0x410 && r <= 0x44F:
+		return 1
+	case r >= 0x2010 && r <= 0x2026, r >= 0x2500 && r <= 0x25A9, r >= 0x2800 && r <= 0x28FF, r >= 0x2400 && r <= 0x2426:
+		return 1
+	case r == '∅', r == '≈', r == '→', r == '✓', r == '✗', r == '●', r == '○', r == '▲', r == '▼', r == '▸', r == '▾', r == '◂', r == '◀':
+		return 1
+	case r >= 0x3041 && r <= 0x3096, r >= 0x30A1 && r <= 0x30FA, r >= 0x4E00 && r <= 0x9FFF, r >= 0xAC00 && r <= 0xD7A3:
+		return 2
+	}
+	return 0
 }
 
 // Cut returns s in at most w cells; if something is left off, the last cell is an ellipsis. s may be styled.
@@ -26,7 +75,7 @@ func Cut(s string, w int) string {
 		return s
 	case plain(s):
 		return s[:w-1] + "…"
-	case ansi.StringWidth(s) <= w:
+	case Width(s) <= w:
 		return s
 	}
 	return ansi.Truncate(s, w, "…")
