@@ -72,7 +72,7 @@ func (d ConfigDef) Validate(value string) error {
 		return nil
 	}
 	err := fmt.Errorf("%w value %s for %s: want %s", model.ErrInvalid, short(value), d.Name, d.Allowed())
-	if near := model.Nearest(value, d.Values); len(near) > 0 && value != "" {
+	if near := model.Nearest(value, d.Values); value != "" && len(near) > 0 && !slices.Contains(SplitList(value), near[0]) {
 		err = fmt.Errorf("%w; did you mean %s?", err, near[0])
 	}
 	return err
