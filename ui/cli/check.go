@@ -21,7 +21,7 @@ func (a *app) verifyCmd() *cobra.Command {
 			if len(args) == 1 {
 				word, arg = a.fileOr(args[0])
 			}
-			return a.withSource(c, word, Look, func(ctx context.Context, src model.Source) error { return a.verify(ctx, src, arg) })
+			return a.withSource(c, word, Look, DirOptions{Still: true}, func(ctx context.Context, src model.Source) error { return a.verify(ctx, src, arg) })
 		},
 	}
 }

@@ -35,7 +35,7 @@ type IO struct {
 // Engines opens sources and runs the explorer. main fills it in, because only main may know the engines.
 type Engines struct {
 	// OpenDirs opens log directories, or a single .log file, read-only.
-	OpenDirs func(ctx context.Context, paths []string) (model.Source, error)
+	OpenDirs func(ctx context.Context, paths []string, o DirOptions) (model.Source, error)
 	// OpenData opens the embedded broker's directory.
 	OpenData func(ctx context.Context, o DataOptions) (model.Source, error)
 	// OpenDemo starts a broker with live traffic.
@@ -55,12 +55,17 @@ const (
 	Offsets               // change committed offsets alone; an error if another process holds them
 )
 
+// DirOptions says how to open a log directory.
+type DirOptions struct {
+	Still bool // nothing goes on by itself: for a command that reads and ends
+}
+
 // DataOptions says how to open the embedded broker's directory.
 type DataOptions struct {
+	DirOptions
 	Dir        string
 	Properties string // a server.properties, or ""
 	Access     Access
-	Warn       func(string)
 }
 
 // DemoOptions says how to run the demo.
@@ -78,6 +83,8 @@ type ExploreOptions struct {
 	NoColor bool
 	Zone    *time.Location
 	Version string
+	// StatePath is where the explorer keeps what shall be as it was.
+	StatePath string
 }
 
 // app is what all commands share.
@@ -220,7 +227,7 @@ func (a *app) explore(c *cobra.Command, args []string) error {
 			}
 		}
 	}
-	src, err := a.open(c.Context(), word, Prefer)
+	src, err := a.open(c.Context(), word, Prefer, DirOptions{})
 	if err != nil {
 		return err
 	}
@@ -231,7 +238,8 @@ func (a *app) explore(c *cobra.Command, args []string) error {
 }
 
 func (a *app) exploreOptions(at model.Address) ExploreOptions {
-	return ExploreOptions{At: at, Theme: a.opts.theme, ASCII: a.opts.ascii, NoColor: a.opts.noColor, Zone: a.zone, Version: a.ver}
+	return ExploreOptions{At: at, Theme: a.opts.theme, ASCII: a.opts.ascii, NoColor: a.opts.noColor, Zone: a.zone, Version: a.ver,
+		StatePath: filepath.Join(xdg("XDG_STATE_HOME", ".local/state"), "strata", "state.toml")}
 }
 
 // isAddress reports whether a SOURCE is rather a place in the embedded broker: no file, no host and port.
@@ -274,7 +282,6 @@ func (a *app) demoCmd() *cobra.Command {
 			if o.Rate < 0 {
 				return fmt.Errorf("--rate %d: want a number of records a second, 0 or more", o.Rate)
 			}
-			o.Warn = a.warn
 			src, err := a.eng.OpenDemo(c.Context(), o)
 			if err != nil {
 				return err
@@ -295,9 +302,9 @@ func (a *app) warn(s string) {
 }
 
 // open opens a source by its word.
-func (a *app) open(ctx context.Context, word string, access Access) (model.Source, error) {
+func (a *app) open(ctx context.Context, word string, access Access, o DirOptions) (model.Source, error) {
 	if word == "" {
-		return a.eng.OpenData(ctx, DataOptions{Dir: a.opts.data, Properties: a.opts.properties, Access: access, Warn: a.warn})
+		return a.eng.OpenData(ctx, DataOptions{DirOptions: o, Dir: a.opts.data, Properties: a.opts.properties, Access: access})
 	}
 	paths := strings.Split(word, ",")
 	for _, p := range paths {
@@ -308,7 +315,7 @@ func (a *app) open(ctx context.Context, word string, access Access) (model.Sourc
 	if access == Write || access == Offsets {
 		return nil, fmt.Errorf("%s: %w: a log directory is only looked at, never changed; leave --source out to work on the embedded broker", word, model.ErrReadOnly)
 	}
-	return a.eng.OpenDirs(ctx, paths)
+	return a.eng.OpenDirs(ctx, paths, o)
 }
 
 // noSource says why a word is no source.
@@ -324,11 +331,11 @@ func (a *app) noSource(word string, cause error) error {
 
 // with opens the source of --source, runs do, and closes it.
 func (a *app) with(c *cobra.Command, access Access, do func(ctx context.Context, src model.Source) error) error {
-	return a.withSource(c, a.opts.source, access, do)
+	return a.withSource(c, a.opts.source, access, DirOptions{Still: true}, do)
 }
 
-func (a *app) withSource(c *cobra.Command, word string, access Access, do func(ctx context.Context, src model.Source) error) error {
-	src, err := a.open(c.Context(), word, access)
+func (a *app) withSource(c *cobra.Command, word string, access Access, o DirOptions, do func(ctx context.Context, src model.Source) error) error {
+	src, err := a.open(c.Context(), word, access, o)
 	if err != nil {
 		return err
 	}

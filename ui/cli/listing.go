@@ -223,7 +223,7 @@ func (a *app) batchesCmd() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			word, arg := a.fileOr(args[0])
-			return a.withSource(c, word, Look, func(ctx context.Context, src model.Source) error { return a.batches(ctx, src, arg) })
+			return a.withSource(c, word, Look, DirOptions{Still: true}, func(ctx context.Context, src model.Source) error { return a.batches(ctx, src, arg) })
 		},
 	}
 }

@@ -48,7 +48,7 @@ earliest or latest; --from also takes -N, the last N of each partition, and TOPI
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			word, arg := a.fileOr(args[0])
-			return a.withSource(c, word, Look, func(ctx context.Context, src model.Source) error { return a.read(ctx, src, arg, o) })
+			return a.withSource(c, word, Look, DirOptions{Still: !o.follow}, func(ctx context.Context, src model.Source) error { return a.read(ctx, src, arg, o) })
 		},
 	}
 	o.flags(c)
@@ -65,7 +65,7 @@ func (a *app) tailCmd() *cobra.Command {
 		Short: "read --follow --from latest, of one or more topics",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c, Look, func(ctx context.Context, src model.Source) error {
+			return a.withSource(c, a.opts.source, Look, DirOptions{}, func(ctx context.Context, src model.Source) error {
 				var spans []span
 				for _, arg := range args {
 					s, err := a.spans(ctx, src, arg, o)

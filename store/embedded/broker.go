@@ -1,0 +1,145 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/strata-kafka/strata/groups"
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store"
+	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/logdir"
+)
+
+// OffsetsFile is the store of groups and configs in a data directory.
+const OffsetsFile = "strata.db"
+
+// Options says what to open and how.
+type Options struct {
+	Dir    string        // the data directory
+	Engine store.Options // OpenConfigs is set here
+	// Still switches off what goes on by itself on the reading side; see logdir.Options.
+	Still bool
+}
+
+// Broker is the embedded broker as a source: all reads go through the files, writes through the engine, groups through
+// their store.
+//
+// Invariants:
+//   - db outlives the engine and the groups, which write to it until they are closed
+type Broker struct {
+	*logdir.Dir
+	*store.Engine
+	*groups.Service
+	db   *groups.DB
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// Open opens the broker for writing. A *store.LockedError says that another process has it.
+func Open(o Options) (_ *Broker, err error) {
+	b := &Broker{stop: make(chan struct{})}
+	so := o.Engine
+	so.OpenConfigs = func() (store.ConfigStore, error) {
+		db, err := groups.OpenDB(filepath.Join(o.Dir, OffsetsFile), groups.DBOptions{TopicsExist: func() bool { return hasTopics(o.Dir) }})
+		if err != nil {
+			return nil, err
+		}
+		b.db = db
+		return db.TopicConfigs(), nil
+	}
+	if b.Engine, err = store.Open([]string{o.Dir}, so); err != nil {
+		return nil, errors.Join(err, b.closeDB())
+	}
+	b.Dir, err = logdir.Open(b.Dirs(), logdir.Options{Configs: b.EffectiveConfigs, Embedded: true, Name: o.Dir, Still: o.Still})
+	if err != nil {
+		return nil, errors.Join(err, b.Engine.Close(), b.closeDB())
+	}
+	b.Service = groups.New(b.db, b.Dir, groups.Options{})
+	b.done.Go(b.tend)
+	return b, nil
+}
+
+// tend announces what the groups do and lets old offsets expire, until Close.
+func (b *Broker) tend() {
+	expire := time.NewTicker(10 * time.Minute)
+	defer expire.Stop()
+	for {
+		select {
+		case <-b.stop:
+			return
+		case <-b.Changed():
+			b.Announce(model.Change{Groups: true})
+		case now := <-expire.C:
+			if _, err := b.Expire(now); err != nil {
+				b.Announce(model.Change{Info: true})
+			}
+		}
+	}
+}
+
+// hasTopics reports whether a directory holds any partition's folder.
+func hasTopics(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if _, ok := layout.ParseDirName(e.Name()); ok && e.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Broker) closeDB() error {
+	if b.db == nil {
+		return nil
+	}
+	return b.db.Close()
+}
+
+// Close stops the broker cleanly.
+func (b *Broker) Close() error {
+	close(b.stop)
+	b.done.Wait()
+	return errors.Join(b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
+}
+
+// Info says what the directory says, and what was done on opening.
+func (b *Broker) Info(ctx context.Context) (model.Info, error) {
+	info, err := b.Dir.Info(ctx)
+	info.Notices = append(append(info.Notices, b.Engine.Notices()...), b.db.Notices()...)
+	return info, err
+}
+
+// The abilities that more than one part has.
+
+// Groups implements model.Source.
+func (b *Broker) Groups(ctx context.Context) ([]model.Group, error) { return b.Service.Groups(ctx) }
+
+// Group implements model.GroupReader.
+func (b *Broker) Group(ctx context.Context, id string) (model.Group, error) {
+	return b.Service.Group(ctx, id)
+}
+
+// TopicConfig implements model.TopicAdmin.
+func (b *Broker) TopicConfig(ctx context.Context, topic string) ([]model.ConfigEntry, error) {
+	return b.Engine.TopicConfig(ctx, topic)
+}
+
+// Topics implements model.Source.
+func (b *Broker) Topics(ctx context.Context) ([]model.Topic, error) { return b.Dir.Topics(ctx) }
+
+// DeleteTopic deletes the topic and what groups have committed of it.
+func (b *Broker) DeleteTopic(ctx context.Context, topic string) error {
+	if err := b.Engine.DeleteTopic(ctx, topic); err != nil {
+		return err
+	}
+	_, err := b.ForgetTopic(topic)
+	return err
+}
