@@ -53,6 +53,7 @@ func FuzzPartitionMeta(f *testing.F) {
 
 func FuzzProperties(f *testing.F) {
 	seeds(f, MetaFile)
+	f.Add([]byte("version=1\nnode.id=0\ncluster.id=\n"))
 	f.Add([]byte("a\\ b = \\u00e4\\\n  c\r\n!x\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		props, _ := ParseProperties(b)

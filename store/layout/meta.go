@@ -49,9 +49,8 @@ func ParseMeta(b []byte) (Meta, error) {
 	case m.Version == 1:
 		fail(1, "no node.id")
 	}
-	if p, ok := property(props, "cluster.id"); ok {
-		m.ClusterID = p.Value
-	} else if m.Version == 1 {
+	p, _ = property(props, "cluster.id")
+	if m.ClusterID = p.Value; m.ClusterID == "" && m.Version == 1 {
 		fail(1, "no cluster.id")
 	}
 	if p, ok := property(props, "directory.id"); ok {

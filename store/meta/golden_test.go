@@ -178,6 +178,9 @@ func TestPartitionFor(t *testing.T) {
 	if got, want := PartitionFor("😀", 1<<30), int32(31*0xd83d+0xde00); got != want {
 		t.Errorf("a letter of two halves is in %d, want %d", got, want)
 	}
+	if PartitionFor("test", 0) != 0 || PartitionFor("test", -1) != 0 {
+		t.Error("no partition")
+	}
 	for _, dir := range []string{"clean", "older"} {
 		for _, s := range logged(t, dir, layout.OffsetsTopic) {
 			if s.head.Control() {

@@ -238,8 +238,11 @@ func partitions(topics []Fields) []model.TopicPartition {
 }
 
 // PartitionFor returns the partition, of n, of __consumer_offsets that holds a group, and of __transaction_state that
-// holds a transactional id. n must be above zero.
+// holds a transactional id. Without a partition (n below 1) that is 0.
 func PartitionFor(name string, n int32) int32 {
+	if n < 1 {
+		return 0
+	}
 	var h int32
 	for _, r := range name {
 		if r >= 0x10000 { // Java's strings are UTF-16

@@ -143,3 +143,22 @@ func sameGroup(t *testing.T, have model.Group, want truth) {
 		}
 	}
 }
+
+func BenchmarkApply(b *testing.B) {
+	var records []GroupRecord
+	for _, s := range logged(b, "older", layout.OffsetsTopic) {
+		records = append(records, groupRecord(s))
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		var g Groups
+		for _, r := range records {
+			if err := g.Apply(r); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n += len(records)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "records/s")
+}
