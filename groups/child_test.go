@@ -284,9 +284,20 @@ func childFull(path string) {
 	if failed == nil || !strings.Contains(failed.Error(), "file too large") {
 		must(fmt.Errorf("after %d commits the error is %v", n, failed))
 	}
-	_, err = s.ApplyReset(ctx, model.ResetPlan{Group: "g0", Rows: []model.PlanRow{{TopicPartition: at("t", 0), From: 0, FromMetadata: strings.Repeat("m", 4000), To: 7, LeaderEpoch: -1, Metadata: strings.Repeat("x", 4000)}}})
+	plan := model.ResetPlan{Group: "g0"}
+	for i := range int32(300) {
+		row := model.PlanRow{TopicPartition: at("t", i), From: model.Unknown, FromEpoch: -1, To: 7, LeaderEpoch: -1, Metadata: strings.Repeat("x", 4000)}
+		if i == 0 {
+			row.From, row.FromEpoch, row.FromMetadata = 0, 0, strings.Repeat("m", 4000)
+		}
+		plan.Rows = append(plan.Rows, row)
+	}
+	_, err = s.ApplyReset(ctx, plan)
 	if err == nil {
 		must(errors.New("a reset into a full file was said to be done"))
+	}
+	if errors.Is(err, model.ErrRefused) {
+		must(fmt.Errorf("the reset did not come to write: %w", err))
 	}
 	for i := range n {
 		if c, err := s.Fetch(ctx, fmt.Sprintf("g%d", i), nil); err != nil || len(c) != 1 || c[0].Offset != int64(i) {

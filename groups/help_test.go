@@ -289,3 +289,8 @@ func wantErr(t testing.TB, err, want error) {
 		t.Fatalf("error %v, want %v", err, want)
 	}
 }
+
+// setSequence makes the next journal entry's number n+1.
+func (db *DB) setSequence(n uint64) error {
+	return db.update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte(journalBucket)).SetSequence(n) })
+}

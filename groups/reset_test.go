@@ -1,0 +1,605 @@
+package groups
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+// shop is a topic of four partitions, offsets 40 to 100 dated 1,040 to 1,099 ms, with control records and holes, and a
+// group that has committed three of them.
+func shop(t testing.TB) (*Service, *fakeLogs, *clock) {
+	logs := (&fakeLogs{}).fill("orders", 4, 40, 100).fill("clicks", 1, 0, 10)
+	logs.control("orders", 0, 50, 99).hole("orders", 0, 60, 61, 62, 63, 64)
+	c := clockAt(2000)
+	s := newService(t, logs, c)
+	commit(t, s, "billing",
+		model.Commit{TopicPartition: at("orders", 0), Offset: 70, LeaderEpoch: 4, Metadata: "note"}, offset("orders", 1, 5), offset("orders", 2, 130))
+	commit(t, s, "audit", offset("orders", 0, 80), offset("orders", 3, 41), offset("orders", 1, 10))
+	return s, logs, c
+}
+
+func plan(t testing.TB, s *Service, r model.ResetRequest) model.ResetPlan {
+	t.Helper()
+	p, err := s.PlanReset(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func apply(t testing.TB, s *Service, p model.ResetPlan) model.ResetResult {
+	t.Helper()
+	res, err := s.ApplyReset(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range res.Rows {
+		if !r.OK {
+			t.Errorf("%s is not as planned: %d", r.TopicPartition, r.Stored)
+		}
+	}
+	return res
+}
+
+func TestPlans(t *testing.T) {
+	orders := func(p ...int32) []model.TopicSelector { return []model.TopicSelector{{Topic: "orders", Partitions: p}} }
+	for name, tc := range map[string]struct {
+		where  model.Where
+		topics []model.TopicSelector
+		want   []string // partition, from, to, change, first record, note
+	}{
+		"earliest": {model.Where{Kind: model.ToEarliest}, nil, []string{
+			"orders-0 70>40 -24 40 log start", "orders-1 5>40 0 40 log start; 35 lost", "orders-2 130>40 -60 40 log start"}},
+		"latest": {model.Where{Kind: model.ToLatest}, nil, []string{
+			"orders-0 70>100 29 end log end", "orders-1 5>100 60 end log end; 35 lost", "orders-2 130>100 0 end log end"}},
+		"offset": {model.Where{Kind: model.ToOffset, N: 60}, nil, []string{
+			"orders-0 70>60 -5 65 ", "orders-1 5>60 20 60 35 lost", "orders-2 130>60 -40 60 "}},
+		"offset before the start": {model.Where{Kind: model.ToOffset, N: 7}, orders(0), []string{"orders-0 70>40 -24 40 7, before the log start, so 40"}},
+		"offset past the end":     {model.Where{Kind: model.ToOffset, N: 700}, orders(3), []string{"orders-3 -1>100 none end 700, past the log end, so 100"}},
+		"offset where it is":      {model.Where{Kind: model.ToOffset, N: 70}, orders(0), []string{"orders-0 70>70 0 70 "}},
+		"time":                    {model.Where{Kind: model.ToTime, Time: 1090}, nil, []string{"orders-0 70>90 20 90 ", "orders-1 5>90 50 90 35 lost", "orders-2 130>90 -10 90 "}},
+		"time before all":         {model.Where{Kind: model.ToTime, Time: 1}, orders(3), []string{"orders-3 -1>40 none 40 log start"}},
+		"time after all": {model.Where{Kind: model.ToTime, Time: 1500}, orders(3), []string{
+			"orders-3 -1>100 none end nothing after 1970-01-01 00:00:01.5Z, so the log end, 100"}},
+		"ago":   {model.Where{Kind: model.ToAgo, N: 905}, orders(3), []string{"orders-3 -1>95 none 95 "}},
+		"shift": {model.Where{Kind: model.ToShift, N: -10}, nil, []string{"orders-0 70>60 -5 65 ", "orders-1 5>40 0 40 5-10 is -5, before the log start, so 40; 35 lost", "orders-2 130>100 0 end 130-10 is 120, past the log end, so 100"}},
+		"shift of nothing": {model.Where{Kind: model.ToShift, N: 3}, orders(0, 3), []string{
+			"orders-0 70>73 3 73 ", "orders-3 -1>-1 none end nothing committed to shift"}},
+		"shift without bound": {model.Where{Kind: model.ToShift, N: 1<<63 - 1}, orders(0), []string{
+			"orders-0 70>100 29 end 70+9223372036854775807 is 9223372036854775807, past the log end, so 100"}},
+		"like a group": {model.Where{Kind: model.ToGroup, Group: "audit"}, nil, []string{
+			"orders-0 70>80 10 80 ", "orders-1 5>40 0 40 group audit is at 10, before the log start, so 40; 35 lost", "orders-2 130>130 0 end group audit has committed nothing here"}},
+		"file": {model.Where{Kind: model.ToFile, File: "f.csv", Rows: []model.Commit{offset("orders", 3, 50), offset("clicks", 0, 400)}}, nil, []string{
+			"clicks-0 -1>10 none end 400, past the log end, so 10", "orders-3 -1>50 none 50 "}},
+		"file, one topic of it": {model.Where{Kind: model.ToFile, Rows: []model.Commit{offset("orders", 3, 50), offset("clicks", 0, 4)}},
+			[]model.TopicSelector{{Topic: "clicks"}}, []string{"clicks-0 -1>4 none 4 "}},
+		"a whole topic, twice": {model.Where{Kind: model.ToLatest}, []model.TopicSelector{{Topic: "clicks"}, {Topic: "clicks", Partitions: []int32{0}}}, []string{
+			"clicks-0 -1>10 none end log end"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, _ := shop(t)
+			before := offsets(t, s, "billing")
+			p := plan(t, s, model.ResetRequest{Group: "billing", Topics: tc.topics, Where: tc.where})
+			var got []string
+			for _, r := range p.Rows {
+				change, first := fmt.Sprint(r.Change.N), "end"
+				if r.Change.State == model.CountNone {
+					change = "none"
+				}
+				if r.First != nil {
+					first = fmt.Sprint(r.First.Offset)
+				}
+				got = append(got, fmt.Sprintf("%s %d>%d %s %s %s", r.TopicPartition, r.From, r.To, change, first, r.Note))
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("plan\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tc.want, "\n"))
+			}
+			if p.Refused != "" || p.Made != 2000 || p.Where != tc.where.String() {
+				t.Errorf("refused %q, made %d, where %q", p.Refused, p.Made, p.Where)
+			}
+			if after := offsets(t, s, "billing"); !reflect.DeepEqual(before, after) {
+				t.Errorf("planning has changed %v to %v", before, after)
+			}
+			if p.Changes() == 0 {
+				_, err := s.ApplyReset(t.Context(), p)
+				wantErr(t, err, model.ErrRefused)
+				return
+			}
+			apply(t, s, p)
+			after := offsets(t, s, "billing")
+			for _, r := range p.Rows {
+				if got, ok := after[r.TopicPartition]; ok != (r.To >= 0) || ok && got != r.To {
+					t.Errorf("%s: stored %d (%v), planned %d", r.TopicPartition, got, ok, r.To)
+				}
+			}
+		})
+	}
+}
+
+func TestPlansThatCannotBeMade(t *testing.T) {
+	earliest := model.Where{Kind: model.ToEarliest}
+	for name, tc := range map[string]struct {
+		r     model.ResetRequest
+		err   error
+		words string
+	}{
+		"no group":        {model.ResetRequest{Group: "biling", Where: earliest}, model.ErrNoGroup, "did you mean billing?"},
+		"empty name":      {model.ResetRequest{Where: earliest}, model.ErrInvalid, "group's name"},
+		"no topic":        {model.ResetRequest{Group: "billing", Where: earliest, Topics: []model.TopicSelector{{Topic: "order"}}}, model.ErrNoTopic, "did you mean orders?"},
+		"no partition":    {model.ResetRequest{Group: "billing", Where: earliest, Topics: []model.TopicSelector{{Topic: "orders", Partitions: []int32{7}}}}, model.ErrNoPartition, "orders has 0 to 3"},
+		"no such model":   {model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToGroup, Group: "audi"}}, model.ErrNoGroup, "did you mean audit?"},
+		"file, no topic":  {model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToFile, Rows: []model.Commit{offset("click", 0, 1)}}}, model.ErrNoTopic, "clicks"},
+		"file, part":      {model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToFile, Rows: []model.Commit{offset("clicks", 5, 1)}}}, model.ErrNoPartition, "clicks"},
+		"file, twice":     {model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToFile, Rows: []model.Commit{offset("clicks", 0, 1), offset("clicks", 0, 2)}}}, model.ErrInvalid, "two rows for clicks-0"},
+		"file, none left": {model.ResetRequest{Group: "billing", Topics: []model.TopicSelector{{Topic: "orders"}}, Where: model.Where{Kind: model.ToFile, Rows: []model.Commit{offset("clicks", 0, 1)}}}, model.ErrInvalid, "no row"},
+		"odd place":       {model.ResetRequest{Group: "billing", Where: model.Where{Kind: 99}}, model.ErrInvalid, "kind 99"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, _ := shop(t)
+			_, err := s.PlanReset(t.Context(), tc.r)
+			wantErr(t, err, tc.err)
+			if !strings.Contains(err.Error(), tc.words) {
+				t.Errorf("error %q does not say %q", err, tc.words)
+			}
+		})
+	}
+}
+
+func TestNewGroupTakesAnothersPlaces(t *testing.T) {
+	s, _, _ := shop(t)
+	p := plan(t, s, model.ResetRequest{Group: "copy", Where: model.Where{Kind: model.ToGroup, Group: "audit"}})
+	apply(t, s, p)
+	want := map[model.TopicPartition]int64{at("orders", 0): 80, at("orders", 1): 40, at("orders", 3): 41}
+	if got := offsets(t, s, "copy"); !reflect.DeepEqual(got, want) {
+		t.Errorf("copy has %v, want %v", got, want)
+	}
+}
+
+func TestGoneTopicStaysAsItIs(t *testing.T) {
+	s, logs, _ := shop(t)
+	commit(t, s, "billing", offset("gone", 0, 9))
+	p := plan(t, s, model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToEarliest}})
+	if r := p.Rows[0]; r.Topic != "gone" || r.From != 9 || r.To != 9 || !strings.Contains(r.Note, "no such topic") {
+		t.Errorf("row %+v", r)
+	}
+	apply(t, s, p)
+	if got := offsets(t, s, "billing"); got[at("gone", 0)] != 9 || got[at("orders", 0)] != 40 {
+		t.Errorf("stored %v", got)
+	}
+	logs.fail = errors.New("disk on fire")
+	_, err := s.PlanReset(t.Context(), model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToLatest}})
+	wantErr(t, err, logs.fail)
+}
+
+func TestAppliedIsWhatWasShown(t *testing.T) {
+	s, _, c := shop(t)
+	p := plan(t, s, model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToLatest}, Topics: []model.TopicSelector{{Topic: "orders"}}})
+	p.Rows[1].Excluded = true
+	p.Rows[2].To = 77 // as edited by hand
+	c.ms.Store(3000)
+	res := apply(t, s, p)
+	if res.Journal != 1 || len(res.Rows) != 3 || res.Rows[1].Stored != 77 {
+		t.Errorf("result %+v", res)
+	}
+	want := []Committed{
+		{Commit: offset("orders", 0, 100), At: 3000, Expires: model.NoTime},
+		{Commit: offset("orders", 1, 5), At: 2000, Expires: model.NoTime},
+		{Commit: offset("orders", 2, 77), At: 3000, Expires: model.NoTime},
+		{Commit: offset("orders", 3, 100), At: 3000, Expires: model.NoTime},
+	}
+	if got, err := s.Fetch(t.Context(), "billing", nil); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("stored %+v, %v", got, err)
+	}
+	js, err := s.Journal(t.Context())
+	if err != nil || len(js) != 1 {
+		t.Fatalf("journal %+v, %v", js, err)
+	}
+	e := js[0]
+	if e.ID != 1 || e.Group != "billing" || e.At != 3000 || e.Who != "me@here" || e.Where != "latest" || len(e.Rows) != 3 {
+		t.Errorf("entry %+v", e)
+	}
+	if r := e.Rows[0]; r.From != 70 || r.FromEpoch != 4 || r.FromMetadata != "note" || r.To != 100 || r.Change != model.Exactly(29) {
+		t.Errorf("row %+v", r)
+	}
+	// The same plan once more: its offsets have moved.
+	_, err = s.ApplyReset(t.Context(), p)
+	wantErr(t, err, model.ErrRefused)
+}
+
+func TestResetsRefusedChangeNothing(t *testing.T) {
+	latest := model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToLatest}}
+	for name, tc := range map[string]struct {
+		spoil func(t *testing.T, s *Service, p *model.ResetPlan)
+		err   error
+		words string
+	}{
+		"offset moved": {func(t *testing.T, s *Service, _ *model.ResetPlan) { commit(t, s, "billing", offset("orders", 1, 6)) },
+			model.ErrRefused, "orders-1 is 6, was 5"},
+		"metadata moved": {func(t *testing.T, s *Service, _ *model.ResetPlan) {
+			commit(t, s, "billing", model.Commit{TopicPartition: at("orders", 0), Offset: 70, LeaderEpoch: 4, Metadata: "other"})
+		}, model.ErrRefused, "have moved since"},
+		"epoch moved": {func(t *testing.T, s *Service, _ *model.ResetPlan) {
+			commit(t, s, "billing", model.Commit{TopicPartition: at("orders", 0), Offset: 70, LeaderEpoch: 5, Metadata: "note"})
+		}, model.ErrRefused, "have moved since"},
+		"offset gone": {func(t *testing.T, s *Service, _ *model.ResetPlan) {
+			if _, err := s.ForgetTopic("orders"); err != nil {
+				t.Fatal(err)
+			}
+		}, model.ErrRefused, "is nothing, was 70"},
+		"group active": {func(t *testing.T, s *Service, _ *model.ResetPlan) {
+			for _, c := range []string{"c1", "c2"} {
+				if _, err := s.Join("billing", MemberInfo{Client: c}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, model.ErrRefused, "group is Stable, members c1@127.0.0.1, c2@127.0.0.1"},
+		"two rows": {func(_ *testing.T, _ *Service, p *model.ResetPlan) {
+			p.Rows[1].TopicPartition = p.Rows[0].TopicPartition
+		},
+			model.ErrInvalid, "two rows"},
+		"odd offset":                {func(_ *testing.T, _ *Service, p *model.ResetPlan) { p.Rows[0].To = -7 }, model.ErrInvalid, "offset -7"},
+		"odd topic":                 {func(_ *testing.T, _ *Service, p *model.ResetPlan) { p.Rows[0].Topic = "" }, model.ErrInvalid, "topic's name"},
+		"nothing left":              {func(_ *testing.T, _ *Service, p *model.ResetPlan) { p.Rows = nil }, model.ErrRefused, "changes nothing"},
+		"undo of what is not there": {func(_ *testing.T, _ *Service, p *model.ResetPlan) { p.UndoOf = 12 }, model.ErrRefused, "no longer there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, _ := shop(t)
+			p := plan(t, s, latest)
+			tc.spoil(t, s, &p)
+			before := offsets(t, s, "billing")
+			_, err := s.ApplyReset(t.Context(), p)
+			wantErr(t, err, tc.err)
+			if !strings.Contains(err.Error(), tc.words) {
+				t.Errorf("error %q does not say %q", err, tc.words)
+			}
+			if after := offsets(t, s, "billing"); !reflect.DeepEqual(before, after) {
+				t.Errorf("a refused reset has changed %v to %v", before, after)
+			}
+			if js, err := s.Journal(t.Context()); err != nil || len(js) != 0 {
+				t.Errorf("a refused reset is in the journal: %+v, %v", js, err)
+			}
+		})
+	}
+}
+
+func TestActiveGroupIsPlannedForButRefused(t *testing.T) {
+	s, _, _ := shop(t)
+	m, err := s.Join("billing", MemberInfo{Client: "c1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToLatest}}
+	if p := plan(t, s, r); p.Refused != "group is Stable, members c1@127.0.0.1" || len(p.Rows) != 3 {
+		t.Errorf("refused %q, %d rows", p.Refused, len(p.Rows))
+	}
+	wantErr(t, s.DeleteGroup(t.Context(), "billing"), model.ErrRefused)
+	if err := m.Leave(); err != nil {
+		t.Fatal(err)
+	}
+	if p := plan(t, s, r); p.Refused != "" {
+		t.Errorf("refused %q after all left", p.Refused)
+	}
+}
+
+// TestResetAndMembersExclude lets members come and go while resets are tried: none succeeds while there is a member.
+func TestResetAndMembersExclude(t *testing.T) {
+	s, _, _ := shop(t)
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	wg.Go(func() {
+		for n := int64(0); ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			m, err := s.Join("billing", MemberInfo{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			before := offsets(t, s, "billing")
+			if after := offsets(t, s, "billing"); !reflect.DeepEqual(before, after) {
+				t.Errorf("reset under a member: %v to %v", before, after)
+			}
+			if err := errors.Join(m.Commit(t.Context(), []model.Commit{offset("orders", 0, 50+n%10)}), m.Leave()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	done, refused := 0, 0
+	for i := 0; done < 20; i++ {
+		p, err := s.PlanReset(t.Context(), model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToOffset, N: int64(70 + i%2)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch _, err := s.ApplyReset(t.Context(), p); {
+		case err == nil:
+			done++
+		case errors.Is(err, model.ErrRefused):
+			refused++
+		default:
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	t.Logf("%d resets done, %d refused", done, refused)
+}
+
+func TestUndoAndUndoOfTheUndo(t *testing.T) {
+	s, _, c := shop(t)
+	was, err := s.Fetch(t.Context(), "billing", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sel := []model.TopicSelector{{Topic: "orders"}}
+	apply(t, s, plan(t, s, model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToOffset, N: 45}, Topics: sel})) // 1
+	reset := offsets(t, s, "billing")
+	undo := func(id uint64) model.ResetPlan {
+		t.Helper()
+		p, err := s.PlanUndo(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := undo(0)
+	if p.UndoOf != 1 || p.Where != "undo 1" || p.Changes() != 4 {
+		t.Errorf("plan %+v", p)
+	}
+	for i, want := range []struct {
+		change model.Count
+		note   string
+	}{{model.Exactly(19), ""}, {model.Exactly(-5), "35 lost"}, {model.Exactly(55), ""}, {model.NoCount(), "nothing was committed before"}} {
+		if r := p.Rows[i]; r.Change != want.change || r.Note != want.note || (r.First == nil) != (i >= 2) {
+			t.Errorf("row %d: change %v, note %q, first %v; want %+v", i, r.Change, r.Note, r.First, want)
+		}
+	}
+	c.ms.Store(4000)
+	apply(t, s, p) // 2
+	got, err := s.Fetch(t.Context(), "billing", nil)
+	if err != nil || len(got) != len(was) {
+		t.Fatalf("after the undo: %+v, %v; want %+v", got, err, was)
+	}
+	for i := range got {
+		if !got[i].Same(was[i]) {
+			t.Errorf("after the undo: %+v, want %+v", got[i], was[i])
+		}
+	}
+	undone := func(want ...uint64) {
+		t.Helper()
+		js, err := s.Journal(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		for _, e := range slices.Backward(js) {
+			got = append(got, e.Undone)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("undone by %v, want %v", got, want)
+		}
+	}
+	undone(2, 0)
+	_, err = s.PlanUndo(t.Context(), 1)
+	wantErr(t, err, model.ErrRefused)
+	_, err = s.PlanUndo(t.Context(), 99)
+	wantErr(t, err, model.ErrInvalid)
+	_, err = s.ApplyReset(t.Context(), p)
+	wantErr(t, err, model.ErrRefused)
+
+	apply(t, s, undo(0)) // 3 takes back 2: 1 stands again
+	if got := offsets(t, s, "billing"); !reflect.DeepEqual(got, reset) {
+		t.Errorf("after the undo's undo: %v, want %v", got, reset)
+	}
+	undone(0, 3, 0)
+	apply(t, s, undo(3)) // 4 takes back 3: 2 stands again, and takes 1 back again
+	undone(2, 0, 4, 0)
+	if got := offsets(t, s, "billing"); got[at("orders", 0)] != 70 || len(got) != 3 {
+		t.Errorf("after the third: %v", got)
+	}
+}
+
+func TestUndoLeavesAloneWhatHasMovedSince(t *testing.T) {
+	s, _, _ := shop(t)
+	apply(t, s, plan(t, s, model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToEarliest}}))
+	commit(t, s, "billing", offset("orders", 0, 44))
+	p, err := s.PlanUndo(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := p.Rows[0]; !r.Excluded || r.From != 44 || r.To != 70 || r.Note != "moved since: the reset stored 40, now it is 44" {
+		t.Errorf("row that has moved: %+v", r)
+	}
+	if p.Rows[1].Excluded || p.Rows[2].Excluded {
+		t.Errorf("rows that have not: %+v", p.Rows[1:])
+	}
+	apply(t, s, p)
+	want := map[model.TopicPartition]int64{at("orders", 0): 44, at("orders", 1): 5, at("orders", 2): 130}
+	if got := offsets(t, s, "billing"); !reflect.DeepEqual(got, want) {
+		t.Errorf("stored %v, want %v", got, want)
+	}
+	// The rest can still be taken back: taken in by hand.
+	if p, err = s.PlanUndo(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.Rows[1]; r.Excluded || r.From != r.To || r.Note != "as it was before already" {
+		t.Errorf("row that is back: %+v", r)
+	}
+	_, err = s.ApplyReset(t.Context(), p)
+	wantErr(t, err, model.ErrRefused)
+	p.Rows[0].Excluded = false
+	apply(t, s, p)
+	if got := offsets(t, s, "billing"); got[at("orders", 0)] != 70 {
+		t.Errorf("stored %v", got)
+	}
+	if _, err = s.PlanUndo(t.Context(), 1); !errors.Is(err, model.ErrRefused) {
+		t.Errorf("the entry is taken back whole, but: %v", err)
+	}
+}
+
+func TestDeletedGroupCanBeHadBack(t *testing.T) {
+	s, _, _ := shop(t)
+	m, err := s.Join("billing", MemberInfo{})
+	if err == nil {
+		err = m.Leave()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := offsets(t, s, "billing")
+	if err := s.DeleteGroup(t.Context(), "billing"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Group(t.Context(), "billing")
+	wantErr(t, err, model.ErrNoGroup)
+	wantErr(t, s.DeleteGroup(t.Context(), "billing"), model.ErrNoGroup)
+	p, err := s.PlanUndo(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, p)
+	if got := offsets(t, s, "billing"); !reflect.DeepEqual(got, before) {
+		t.Errorf("had back %v, want %v", got, before)
+	}
+}
+
+func TestNothingToUndo(t *testing.T) {
+	s, _, _ := shop(t)
+	_, err := s.PlanUndo(t.Context(), 0)
+	wantErr(t, err, model.ErrInvalid)
+}
+
+func TestUndoWhereTheTopicIsGone(t *testing.T) {
+	s, logs, _ := shop(t)
+	apply(t, s, plan(t, s, model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToEarliest}}))
+	for p := range int32(4) {
+		delete(logs.logs, at("orders", p))
+	}
+	p, err := s.PlanUndo(t.Context(), 0)
+	if err != nil || p.Changes() != 3 || p.Rows[0].Change.Known() || !strings.Contains(p.Rows[0].Note, "no such topic") {
+		t.Fatalf("plan %+v, %v", p, err)
+	}
+	apply(t, s, p)
+	if got := offsets(t, s, "billing"); got[at("orders", 0)] != 70 {
+		t.Errorf("stored %v", got)
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	const week = 7 * 24 * 3600 * 1000
+	join := func(t *testing.T, s *Service, tps ...model.TopicPartition) *Membership {
+		m, err := s.Join("g", MemberInfo{Assignment: tps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for name, tc := range map[string]struct {
+		do    func(t *testing.T, s *Service, c *clock) // at 1,000 ms g has committed a-0 and b-0
+		at    int64
+		left  int
+		gone  bool
+		until int64 // what a-0 shows as its expiry before that
+	}{
+		"never had members, in time":  {nil, 1000 + week - 1, 2, false, 1000 + week},
+		"never had members":           {nil, 1000 + week, 0, true, 1000 + week},
+		"empty since later":           {func(t *testing.T, s *Service, c *clock) { m := join(t, s); c.ms.Store(5000); m.Leave() }, 5000 + week - 1, 2, false, 5000 + week},
+		"empty for long":              {func(t *testing.T, s *Service, c *clock) { m := join(t, s); c.ms.Store(5000); m.Leave() }, 5000 + week, 0, true, 5000 + week},
+		"read by a member":            {func(t *testing.T, s *Service, _ *clock) { join(t, s, at("a", 0), at("b", 0)) }, 1000 + 9*week, 2, false, model.NoTime},
+		"topic that no member reads":  {func(t *testing.T, s *Service, _ *clock) { join(t, s, at("a", 5)) }, 1000 + week, 1, false, model.NoTime},
+		"members died with a process": {func(t *testing.T, s *Service, _ *clock) { join(t, s); s.live = map[string]*live{} }, 1000 + 9*week, 2, false, model.NoTime},
+		"a reset begins it anew": {func(t *testing.T, s *Service, c *clock) {
+			join(t, s).Leave()
+			c.ms.Store(8000)
+			apply(t, s, plan(t, s, model.ResetRequest{Group: "g", Where: model.Where{Kind: model.ToEarliest}}))
+		}, 8000 + week - 1, 2, false, 8000 + week},
+		"as a client asked": {func(t *testing.T, s *Service, _ *clock) {
+			e := offsetEntry("g", Committed{Commit: offset("a", 0, 5), At: 1000, Expires: 3000})
+			if err := s.db.put(t.Context(), []entry{e}); err != nil {
+				t.Fatal(err)
+			}
+		}, 3000, 1, false, 3000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := clockAt(1000)
+			s := newService(t, (&fakeLogs{}).fill("a", 6, 0, 10).fill("b", 1, 0, 10), c)
+			commit(t, s, "g", offset("a", 0, 5), offset("b", 0, 5))
+			if tc.do != nil {
+				tc.do(t, s, c)
+			}
+			g, err := s.Group(t.Context(), "g")
+			if err != nil || g.Offsets[0].ExpiresAt != tc.until {
+				t.Errorf("shown to expire at %d, %v; want %d", g.Offsets[0].ExpiresAt, err, tc.until)
+			}
+			n, err := s.Expire(time.UnixMilli(tc.at))
+			if err != nil || n != 2-tc.left {
+				t.Errorf("%d expired, %v; want %d", n, err, 2-tc.left)
+			}
+			if got := offsets(t, s, "g"); len(got) != tc.left {
+				t.Errorf("left %v, want %d", got, tc.left)
+			}
+			if _, err := s.Group(t.Context(), "g"); errors.Is(err, model.ErrNoGroup) != tc.gone {
+				t.Errorf("the group: %v, want gone: %v", err, tc.gone)
+			}
+		})
+	}
+}
+
+func TestExpiryStartsWhenDeadMembersAreNoticed(t *testing.T) {
+	const week = 7 * 24 * 3600 * 1000
+	s := newService(t, &fakeLogs{}, clockAt(0))
+	if _, err := s.Join("g", MemberInfo{}); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, "g", offset("a", 0, 5))
+	s.live = map[string]*live{} // as after a start
+	for _, tc := range []struct {
+		at   int64
+		left int
+	}{{9 * week, 1}, {10*week - 1, 1}, {10 * week, 0}} {
+		if _, err := s.Expire(time.UnixMilli(tc.at)); err != nil || len(offsets(t, s, "g")) != tc.left {
+			t.Errorf("at %d: left %v, %v; want %d", tc.at, offsets(t, s, "g"), err, tc.left)
+		}
+	}
+}
+
+func TestForgottenTopic(t *testing.T) {
+	s, _, _ := shop(t)
+	commit(t, s, "audit", offset("clicks", 0, 3))
+	if n, err := s.ForgetTopic("orders"); n != 6 || err != nil {
+		t.Errorf("forgot %d, %v; want 6", n, err)
+	}
+	if got := offsets(t, s, "audit"); len(got) != 1 {
+		t.Errorf("audit has %v", got)
+	}
+}
+
+func TestJournalIsBounded(t *testing.T) {
+	s, _, _ := shop(t)
+	batch := []*write{{}}
+	for i := range uint64(maxJournal) {
+		e := model.JournalEntry{Group: "billing"}
+		batch[0].entries = append(batch[0].entries, entry{bucket: journalBucket, key: journalKey(i + 1), value: appendJournal(nil, e)})
+	}
+	if err := s.db.commit(batch); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.db.setSequence(maxJournal); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, plan(t, s, model.ResetRequest{Group: "billing", Where: model.Where{Kind: model.ToEarliest}}))
+	js, err := s.Journal(t.Context())
+	if err != nil || len(js) != maxJournal || js[0].ID != maxJournal+1 || js[len(js)-1].ID != 2 {
+		t.Errorf("%d entries, %v", len(js), err)
+	}
+}
