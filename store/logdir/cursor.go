@@ -1,0 +1,237 @@
+package logdir
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/partition"
+	"github.com/strata-kafka/strata/store/record"
+)
+
+// cursor is where a tail is in a partition. It belongs to the goroutine that reads.
+type cursor struct {
+	part *part
+	id   string // of the topic, from partition.metadata; "" where it does not say
+	next int64  // the offset to be read next, or model.FromStart
+	end  int64  // where the log ended at the last look
+	from int64  // where the tail's query wanted to begin: an offset, or model.FromEnd
+}
+
+// errEnough ends a Follow that was given all it may read for now.
+var errEnough = errors.New("enough")
+
+// place finds where to begin, when the tail is opened.
+func (t *tail) place(ctx context.Context, c *cursor) error {
+	t.identify(c)
+	v, err := t.d.look(ctx, c.part)
+	if err != nil {
+		t.note(err)
+		c.next = model.FromStart // what comes later is new
+		return err
+	}
+	start, end := v.Bounds()
+	if t.q.Committed {
+		if end, err = v.Stable(ctx); err != nil {
+			return err
+		}
+	}
+	c.end = end
+	switch {
+	case c.from == model.FromEnd:
+		c.next = end
+	case c.from == model.FromStart:
+		c.next = start
+	default:
+		c.next = max(start, c.from)
+	}
+	return nil
+}
+
+// identify reads the topic's id.
+func (t *tail) identify(c *cursor) {
+	if b, err := readSmall(filepath.Join(c.part.dir, layout.PartitionMetaFile)); err == nil {
+		if id, err := layout.ParsePartitionMeta(b); err == nil {
+			c.id = id.String()
+		}
+	}
+}
+
+// backlog reads the newest records before the log ends, as many as the query asks for in all partitions together, in
+// the order of their times as far as partitions allow.
+func (t *tail) backlog() {
+	if t.q.Backlog <= 0 {
+		return
+	}
+	var lists [][]model.Record
+	for _, c := range t.cursors {
+		if c.from != model.FromEnd || c.next < 0 {
+			continue
+		}
+		list, err := t.before(c)
+		t.note(err)
+		lists = append(lists, list)
+	}
+	for _, r := range newest(lists, t.q.Backlog) {
+		t.add(r)
+	}
+}
+
+// before returns what of the newest records before a cursor passes the filter.
+func (t *tail) before(c *cursor) ([]model.Record, error) {
+	v, err := t.d.look(t.ctx, c.part)
+	if err != nil {
+		return nil, err
+	}
+	page, err := v.Records(t.ctx, model.RecordQuery{TP: c.part.tp, From: c.next, Max: t.q.Backlog, Backward: true, Committed: t.q.Committed})
+	if err != nil || len(page.Records) == 0 || t.match == nil {
+		return page.Records, err
+	}
+	var list []model.Record
+	from := page.Records[0].Offset
+	_, err = v.Follow(t.ctx, from, t.options(), func(e *partition.Entry) error {
+		if e.Record.Offset >= c.next {
+			return errEnough
+		}
+		if t.match.MatchRecord(e.Record) {
+			list = append(list, e.Model())
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return list, err
+}
+
+// newest merges lists by time, keeping the order within each, and returns the last n.
+func newest(lists [][]model.Record, n int) []model.Record {
+	var all []model.Record
+	at := make([]int, len(lists))
+	for {
+		best := -1
+		for i, l := range lists {
+			if at[i] < len(l) && (best < 0 || cmp.Compare(l[at[i]].Timestamp, lists[best][at[best]].Timestamp) < 0) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		all = append(all, lists[best][at[best]])
+		at[best]++
+	}
+	return slices.Clip(all[max(0, len(all)-n):])
+}
+
+// catchUp reads what has come to a partition. gone says that its folder is not there any more.
+func (t *tail) catchUp(c *cursor) (gone bool) {
+	v, err := t.d.look(t.ctx, c.part)
+	if err != nil {
+		if errors.Is(err, model.ErrNoPartition) {
+			t.d.relistNow(c.part.root)
+			return true
+		}
+		t.note(err)
+		return false
+	}
+	start, end := v.Bounds()
+	tp := c.part.tp
+	if c.next == model.FromStart {
+		c.next = start
+	}
+	if end < c.next && !t.q.Committed || end < c.end {
+		t.note(fmt.Errorf("%s was truncated from %d to %d", tp, max(c.end, c.next), end))
+		c.next = min(c.next, end)
+	}
+	if start > c.next {
+		t.note(fmt.Errorf("%s: offsets %d to %d were deleted before they were read", tp, c.next, start-1))
+		t.passed(0, start-c.next)
+		c.next = start
+	}
+	c.end = end
+	t.skip(v, c)
+	c.next, err = v.Follow(t.ctx, c.next, t.options(), func(e *partition.Entry) error {
+		if !t.take(e.Record, e.Model) {
+			return errEnough
+		}
+		c.next = e.Record.Offset + 1
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		t.note(err)
+	}
+	return false
+}
+
+// skip passes over what a tail that fell behind would only throw away again: with no filter and nobody to wait for, all
+// but the newest records that it may keep.
+func (t *tail) skip(v *partition.View, c *cursor) {
+	to := c.end - 2*int64(t.q.Keep)
+	if t.match != nil || t.q.Block || t.q.Committed || to <= c.next {
+		return
+	}
+	to = c.end - int64(t.q.Keep)
+	n, err := v.Count(t.ctx, c.next, to)
+	if err != nil {
+		t.note(err)
+		return
+	}
+	t.passed(0, n)
+	c.next = to
+}
+
+func (t *tail) options() partition.FollowOptions {
+	o := partition.FollowOptions{Committed: t.q.Committed, Fault: func(f model.Fault) {
+		t.note(&model.CorruptError{Path: f.File, Pos: max(0, f.Position), What: f.What})
+	}}
+	if t.match != nil {
+		o.May = t.match.MayContain
+		o.Passed = func(n int) { t.passed(int64(n), 0) }
+	}
+	return o
+}
+
+// passed counts records that were read without being decoded, and those that were not read.
+func (t *tail) passed(seen, dropped int64) {
+	t.mu.Lock()
+	t.stats.Seen += seen
+	t.stats.Dropped += dropped
+	t.mu.Unlock()
+}
+
+// take counts a record, and keeps it where it passes the filter. It returns false when the tail is closed.
+func (t *tail) take(r *record.Record, copied func() model.Record) bool {
+	t.mu.Lock()
+	t.stats.Seen++
+	t.stats.Bytes += int64(r.Size)
+	t.mu.Unlock()
+	if t.match != nil && !t.match.MatchRecord(r) {
+		return t.ctx.Err() == nil
+	}
+	return t.add(copied())
+}
+
+// add keeps a record, with Block once there is room for it. It returns false when the tail is closed.
+func (t *tail) add(r model.Record) bool {
+	w := weight(&r)
+	t.mu.Lock()
+	for t.q.Block && t.ring.full(w) {
+		t.mu.Unlock()
+		t.told()
+		select {
+		case <-t.ctx.Done():
+			return false
+		case <-t.space:
+		}
+		t.mu.Lock()
+	}
+	t.ring.push(r)
+	t.mu.Unlock()
+	return t.ctx.Err() == nil
+}
