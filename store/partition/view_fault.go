@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/record"
+	"github.com/strata-kafka/strata/store/segment"
 )
 
 // crcFault says that a batch fails its checksum.
@@ -24,23 +25,8 @@ func (v *View) orderFault(l *layer, pos int64, h record.Header) model.Fault {
 
 // recordFault says why the records of a batch cannot be read, or not all of them.
 func (v *View) recordFault(l *layer, pos int64, h record.Header, err error) model.Fault {
-	kind, what := "record", err.Error()
-	var fe *record.FormatError
-	switch {
-	case errors.Is(err, record.ErrCodec):
-		kind, what = "codec", fmt.Sprintf("unknown %s", h.Codec())
-	case errors.Is(err, record.ErrTooLarge):
-		kind = "codec"
-	case errors.As(err, &fe):
-		if fe.Field == "record count" {
-			kind = "count"
-		}
-		if !fe.Inflated {
-			pos += int64(fe.Pos)
-		}
-	}
-	t := v.batchFault(l, pos, h.BaseOffset, kind, what, model.SevDamage)
-	t.Follows = fmt.Sprintf("records of the batch at offsets %d to %d are missing", h.BaseOffset, h.LastOffset())
+	t := v.batchFault(l, pos, h.BaseOffset, "", "", model.SevDamage)
+	segment.RecordFault(&t, h, err)
 	return t
 }
 

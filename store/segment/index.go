@@ -27,6 +27,7 @@ type table struct {
 	width int64
 	n     int64 // entries in use
 	slots int64 // entries that the file has room for
+	size  int64 // of the file
 	buf   []byte
 	from  int64 // number of the first entry in buf
 	err   error
@@ -101,7 +102,7 @@ type OffsetIndex struct {
 // NewOffsetIndex reads an .index of size bytes. A zero tail, as in a file that is made larger in advance, and bytes
 // that are no whole entry are left out. Whether the entries are right is not checked: see Check.
 func NewOffsetIndex(r io.ReaderAt, size, base int64) *OffsetIndex {
-	x := &OffsetIndex{table{r: r, width: OffsetEntrySize, slots: size / OffsetEntrySize}, base}
+	x := &OffsetIndex{table{r: r, width: OffsetEntrySize, slots: size / OffsetEntrySize, size: size}, base}
 	if x.slots > 0 {
 		x.n = x.used(func(e []byte) bool { return binary.BigEndian.Uint32(e[4:]) != 0 })
 	}
@@ -177,7 +178,7 @@ type TimeIndex struct {
 
 // NewTimeIndex reads a .timeindex of size bytes, like NewOffsetIndex.
 func NewTimeIndex(r io.ReaderAt, size, base int64) *TimeIndex {
-	x := &TimeIndex{table{r: r, width: TimeEntrySize, slots: size / TimeEntrySize}, base}
+	x := &TimeIndex{table{r: r, width: TimeEntrySize, slots: size / TimeEntrySize, size: size}, base}
 	if x.slots > 0 {
 		x.n = x.used(func(e []byte) bool { return !allZero(e) })
 	}
@@ -277,6 +278,8 @@ func (a AbortedTxn) sound() error {
 		return fmt.Errorf("producer id %d", a.Producer)
 	case a.First < 0 || a.First > a.Last:
 		return fmt.Errorf("first offset %d, last offset %d", a.First, a.Last)
+	case a.Stable < 0 || a.Stable > a.Last+1:
+		return fmt.Errorf("last stable offset %d after the abort at %d", a.Stable, a.Last)
 	}
 	return nil
 }
