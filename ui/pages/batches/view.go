@@ -1,0 +1,285 @@
+package batches
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
+)
+
+const (
+	split     = 12 // lines below which only one half is shown
+	hexBeside = 66 // cells below which the bytes are left out
+)
+
+func (p *batches) View(w, h int) string {
+	switch {
+	case p.src == nil:
+		return kit.Problem(p.Theme, w, h, "this source shows no files", "esc goes back")
+	case !p.loaded && p.err != nil:
+		return kit.Problem(p.Theme, w, h, p.err.Error(), "ctrl-r reads it again, esc goes back to the segments")
+	case !p.loaded && p.win.Slow():
+		return kit.Empty(p.Theme, w, h, "reading the batches of "+kit.Safe(p.tp.String(), 200), "they come as they are found")
+	case !p.loaded || p.table.Len == 0 && !p.whole:
+		return kit.Block("", w, h)
+	case p.table.Len == 0:
+		return kit.Empty(p.Theme, w, h, "this segment holds no batch", "what is produced next is written here; [ and ] go to its neighbours")
+	}
+	p.focus()
+	if h < split {
+		if p.inField {
+			return p.lower(w, h)
+		}
+		return p.list(w, h)
+	}
+	top := p.listHeight(h)
+	return p.list(w, top) + "\n" + p.lower(w, h-top)
+}
+
+// focus draws the cursor of the half without the keys without its background.
+func (p *batches) focus() {
+	p.calm = *p.Theme
+	p.calm.Cursor, p.calm.Accent = kit.Style{}, p.Theme.Dim
+	p.table.Theme, p.fields.Theme = p.Theme, &p.calm
+	if p.inField {
+		p.table.Theme, p.fields.Theme = &p.calm, p.Theme
+	}
+}
+
+// listHeight shares the lines out: the list gets two fifths, but no more than it fills.
+func (p *batches) listHeight(h int) int { return max(5, min(h*2/5, int(min(p.table.Len, 1000))+1)) }
+
+func (p *batches) list(w, h int) string {
+	p.listH = h
+	return p.table.View(w, h, p.row)
+}
+
+func (p *batches) row(i int64) kit.Row {
+	b, ok := p.rows[i]
+	if !ok {
+		return kit.Row{Line: p.Theme.Dim.Wrap(p.Theme.Glyphs.Ellipsis)}
+	}
+	t := p.Theme
+	row := []kit.Cell{
+		{Text: kit.Number(b.Position), Style: t.Dim},
+		p.offsets(&b),
+		{Text: kit.Number(int64(b.Count))},
+		t.BytesCell(b.Bytes),
+		p.codec(&b),
+		p.written(&b),
+		p.producer(&b),
+		p.kind(&b, p.gap(i, &b)),
+		p.crc(&b),
+	}
+	if b.Torn {
+		row[2] = kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
+	}
+	return kit.Row{Cells: row}
+}
+
+// gap returns how many bytes before a batch belong to no batch.
+func (p *batches) gap(i int64, b *model.Batch) int64 {
+	if i == 0 {
+		return b.Position
+	}
+	if before, ok := p.rows[i-1]; ok {
+		return b.Position - before.Position - before.Bytes
+	}
+	return 0
+}
+
+func (p *batches) offsets(b *model.Batch) kit.Cell {
+	switch {
+	case b.Base < 0:
+		return kit.Cell{Text: p.Theme.Glyphs.Unknown, Style: p.Theme.Dim}
+	case b.Base == b.Last:
+		return kit.Cell{Text: kit.Number(b.Base)}
+	}
+	return kit.Cell{Spans: []kit.Span{{Text: kit.Number(b.Base)}, {Text: " " + p.Theme.Glyphs.Ellipsis + " ", Style: p.Theme.Dim}, {Text: kit.Number(b.Last)}}}
+}
+
+func (p *batches) codec(b *model.Batch) kit.Cell {
+	if b.Torn || b.Codec == "" || b.Codec == "none" {
+		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
+	}
+	c := kit.Cell{Text: kit.Safe(b.Codec, 30)}
+	if b.Inflated > 0 && b.Bytes > 0 {
+		c.Unit = fmt.Sprintf("%.1f×", float64(b.Inflated)/float64(b.Bytes))
+	}
+	return c
+}
+
+func (p *batches) written(b *model.Batch) kit.Cell {
+	at := b.FirstTimestamp
+	if at < 0 {
+		at = b.MaxTimestamp
+	}
+	if at < 0 {
+		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
+	}
+	c := kit.Cell{Text: p.Clock.Clock(at)}
+	if d := b.MaxTimestamp - at; d > 0 && d < 1<<42 {
+		c.Unit = "+" + kit.Duration(time.Duration(d)*time.Millisecond)
+	}
+	return c
+}
+
+func (p *batches) producer(b *model.Batch) kit.Cell {
+	if b.ProducerID < 0 {
+		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
+	}
+	c := kit.Cell{Text: strconv.FormatInt(b.ProducerID, 10) + "/" + strconv.Itoa(int(b.ProducerEpoch))}
+	if b.BaseSequence >= 0 {
+		c.Unit = "#" + strconv.Itoa(int(b.BaseSequence))
+	}
+	return c
+}
+
+func (p *batches) kind(b *model.Batch, gap int64) kit.Cell {
+	t := p.Theme
+	switch {
+	case gap > 0:
+		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.BytesText(gap) + " lost before", Style: t.Bad}
+	case b.Torn:
+		return kit.Cell{Text: "torn", Style: t.Warn}
+	case b.Control != "":
+		return kit.Cell{Text: strings.ToUpper(kit.Safe(b.Control, 30)), Style: t.Null}
+	case b.Count == 0:
+		return kit.Cell{Text: "emptied", Style: t.Dim}
+	case b.Transactional:
+		return kit.Cell{Text: "txn"}
+	case b.DeleteHorizon >= 0:
+		return kit.Cell{Text: "horizon", Style: t.Dim}
+	case b.Magic >= 0 && b.Magic < 2:
+		return kit.Cell{Text: "magic " + strconv.Itoa(int(b.Magic)), Style: t.Dim}
+	}
+	return kit.Cell{}
+}
+
+func (p *batches) crc(b *model.Batch) kit.Cell {
+	t := p.Theme
+	switch {
+	case b.Torn:
+		return kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
+	case !b.Valid:
+		return kit.Cell{Text: t.Glyphs.Bad + " bad", Style: t.Bad}
+	case b.Err != nil:
+		return kit.Cell{Text: t.Glyphs.Good + " " + t.Glyphs.Bad, Style: t.Bad}
+	}
+	return kit.Cell{Text: t.Glyphs.Good, Style: t.Good}
+}
+
+// lower draws the batch under the cursor: a rule that names it, what is wrong, fields and bytes, the selected field.
+func (p *batches) lower(w, h int) string {
+	if h <= 0 {
+		return ""
+	}
+	lines := []string{page.Rule(p.Theme, w, p.caption())}
+	if wrong := p.wrong(); wrong != "" && h > 4 {
+		var l kit.Line
+		lines = append(lines, l.Space(1).Add(p.Theme.Bad, p.Theme.Glyphs.Bad+" "+wrong).Fit(w))
+	}
+	note := 0
+	if h-len(lines) > 4 {
+		note = 1
+	}
+	if body := h - len(lines) - note; body > 0 {
+		lines = append(lines, p.inside(w, body))
+	}
+	if note > 0 {
+		lines = append(lines, p.noteLine(w))
+	}
+	return kit.Block(strings.Join(lines, "\n"), w, h)
+}
+
+func (p *batches) caption() string {
+	b, ok := p.at()
+	if !ok {
+		return "reading"
+	}
+	s := "batch " + kit.Number(p.table.Cursor()+1) + " · byte " + kit.Number(b.Position) + " · " + kit.BytesText(b.Bytes)
+	if b.Inflated > 0 && b.Codec != "none" {
+		s += ", " + kit.BytesText(b.Inflated) + " uncompressed"
+	}
+	return s
+}
+
+// wrong says what is wrong with the batch under the cursor, or with the bytes before it.
+func (p *batches) wrong() string {
+	b, ok := p.at()
+	if !ok {
+		return ""
+	}
+	at := b.Position
+	if gap := p.gap(p.table.Cursor(), &b); gap > 0 {
+		at -= gap
+	}
+	text := ""
+	for i := range p.faults {
+		f := &p.faults[i]
+		if f.Position >= at && f.Position < b.Position+max(1, b.Bytes) && (text == "" || f.Severity == model.SevDamage) {
+			text = f.What
+			if f.Follows != "" {
+				text += ". " + f.Follows
+			}
+		}
+	}
+	switch {
+	case text != "":
+		return kit.Safe(text, 500)
+	case b.Err != nil:
+		return kit.Safe(b.Err.Error(), 500)
+	case !b.Valid && !b.Torn:
+		return fmt.Sprintf("CRC is %08x, computed %08x", b.CRC, b.CRCComputed)
+	case p.byteErr != nil:
+		return kit.Safe(p.byteErr.Error(), 500)
+	}
+	return ""
+}
+
+// inside draws the fields, and beside them the bytes where there is room.
+func (p *batches) inside(w, h int) string {
+	if w < hexBeside {
+		return p.fields.View(w, h, p.field)
+	}
+	left := w - 3 - kit.HexWidth(16)
+	if left < 30 {
+		left = w - 3 - kit.HexWidth(8)
+	}
+	left = min(left, 52)
+	fields := strings.Split(p.fields.View(left, h, p.field), "\n")
+	hex := strings.Split(p.hex.View(w-left-3, h), "\n")
+	bar := " " + p.Theme.Rule.Wrap(p.Theme.Glyphs.VRule) + " "
+	for i := range fields {
+		fields[i] += bar + hex[i]
+	}
+	return strings.Join(fields, "\n")
+}
+
+func (p *batches) field(i int64) kit.Row {
+	f := &p.shown.fields[i]
+	name := p.Theme.Dim
+	if p.inField && i == p.fields.Cursor() {
+		name = kit.Style{}
+	}
+	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(f.Name, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}}}
+}
+
+// noteLine says all of the field under the cursor.
+func (p *batches) noteLine(w int) string {
+	var l kit.Line
+	i := p.fields.Cursor()
+	if i >= int64(len(p.shown.fields)) {
+		return kit.Blank(w)
+	}
+	f, t := &p.shown.fields[i], p.Theme
+	l.Space(1).Add(t.Dim, kit.Safe(f.Name, 60)).Space(1).Text(kit.Safe(f.Value, 200))
+	if f.Note != "" {
+		l.Space(2).Add(t.Dim, kit.Safe(f.Note, 300))
+	}
+	return l.Add(t.Dim, fmt.Sprintf("  byte %d, %d long", p.shown.pos+int64(f.Pos), f.Len)).Fit(w)
+}
