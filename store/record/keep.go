@@ -33,10 +33,10 @@ func AppendKept(dst []byte, r *Reader, k Kept, keep func(*Record) bool) (out []b
 	section := (*scratch)[:0]
 	latest := NoTimestamp
 	for r.Next() {
-		if !keep(&r.rec) {
+		if !keep(r.Record()) {
 			continue
 		}
-		rec := r.rec
+		rec := *r.Record()
 		latest = max(latest, base+rec.TimestampDelta)
 		rec.TimestampDelta += base - h.BaseTimestamp
 		section = AppendRecord(section, &rec)

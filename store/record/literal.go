@@ -2,8 +2,6 @@ package record
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -25,7 +23,7 @@ func rarity(c byte) int {
 
 // finder looks for a literal in many texts. It jumps from one place of the
 // needle's rarest byte to the next; where that byte turns out to be frequent,
-// it tests two bytes of the needle at eight places at once.
+// it looks for two bytes of the needle at once.
 type finder struct {
 	needle []byte // lower case if fold
 	fold   bool   // letters of ASCII in either case
@@ -89,18 +87,19 @@ func (f *finder) in(s []byte) bool {
 	return f.inJumps(s)
 }
 
-// at tells whether the needle is at s[i:], which is long enough.
-func (f *finder) at(s []byte, i int) bool {
+// miss gives the place in the needle where it differs from s[i:], which is
+// long enough, or -1 when it is there.
+func (f *finder) miss(s []byte, i int) int {
 	s = s[i : i+len(f.needle)]
-	if !f.fold {
-		return s[f.second] == f.needle[f.second] && string(s) == string(f.needle)
+	if !f.fold && string(s) == string(f.needle) {
+		return -1
 	}
 	for k, c := range f.needle {
-		if lower(s[k]) != c {
-			return false
+		if s[k] != c && (!f.fold || lower(s[k]) != c) {
+			return k
 		}
 	}
-	return true
+	return -1
 }
 
 // inJumps goes from one anchor byte to the next.
@@ -114,62 +113,54 @@ func (f *finder) inJumps(s []byte) bool {
 			return false
 		}
 		p += j
-		if f.at(s, p-f.first) {
-			return true
+		if i := p - f.first; s[i+f.second] == f.needle[f.second] || f.fold {
+			if f.miss(s, i) < 0 {
+				return true
+			}
 		}
-		// A stop costs as much as 40 bytes of the other way.
-		if stops++; stops > 8 && stops*40 > p {
+		if stops++; stops > 4 && stops*stopCost > p {
 			return f.inPairs(s, p-f.first+1)
 		}
 	}
 	return false
 }
 
-// Constants for bytes in parallel.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-	cases = 0x2020202020202020
-)
-
-// inPairs looks at s[i:], two bytes of the needle at a time.
+// inPairs looks at s[i:] for two bytes of the needle at once: the rarest, and
+// one that would have kept out the last false hit.
 func (f *finder) inPairs(s []byte, i int) bool {
-	a, b := uint64(f.needle[f.first])*ones, uint64(f.needle[f.second])*ones
-	var ma, mb uint64 // what makes a letter lower case
-	if f.fold && isLetter(f.needle[f.first]) {
-		ma = cases
-	}
-	if f.fold && isLetter(f.needle[f.second]) {
-		mb = cases
-	}
+	a, ma := f.word(f.first)
+	b, mb := f.word(f.second)
+	second := f.second
 	last := len(s) - len(f.needle) // the last place to be tested
-	pa, pb := s[f.first:], s[f.second:]
-	for ; i+16 <= last+1 && i+16 <= len(pa) && i+16 <= len(pb); i += 16 {
-		x, y := pa[i:i+16:i+16], pb[i:i+16:i+16]
-		t := (binary.LittleEndian.Uint64(x) | ma) ^ a | (binary.LittleEndian.Uint64(y) | mb) ^ b
-		u := (binary.LittleEndian.Uint64(x[8:]) | ma) ^ a | (binary.LittleEndian.Uint64(y[8:]) | mb) ^ b
-		t = (t - ones) &^ t & highs // the high bit of a byte that was 0, and maybe of later ones
-		u = (u - ones) &^ u & highs
-		if t|u == 0 {
-			continue
+	for i+16 <= last+1 {
+		left := last + 1 - i
+		n := findPair(s[i+f.first:][:left], s[i+second:][:left], a, b, ma, mb)
+		if n < 0 {
+			i += left &^ 15
+			break
 		}
-		for ; t != 0; t &= t - 1 {
-			if f.at(s, i+bits.TrailingZeros64(t)/8) {
-				return true
-			}
+		k := f.miss(s, i+n)
+		if k < 0 {
+			return true
 		}
-		for ; u != 0; u &= u - 1 {
-			if f.at(s, i+8+bits.TrailingZeros64(u)/8) {
-				return true
-			}
-		}
+		second = k
+		b, mb = f.word(k)
+		i += n + 1
 	}
 	for ; i <= last; i++ {
-		if f.at(s, i) {
+		if f.miss(s, i) < 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// word is the needle's byte at k, eight times, and what folds it.
+func (f *finder) word(k int) (w, mask uint64) {
+	if f.fold && isLetter(f.needle[k]) {
+		mask = cases
+	}
+	return uint64(f.needle[k]) * ones, mask
 }
 
 // literal is the Matcher of a plain needle.

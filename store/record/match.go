@@ -29,7 +29,7 @@ func Search(r *Reader, m Matcher, hit func(*Record) bool) (more bool, err error)
 		return true, r.Err()
 	}
 	for r.Next() {
-		if m.MatchRecord(&r.rec) && !hit(&r.rec) {
+		if rec := r.Record(); m.MatchRecord(rec) && !hit(rec) {
 			return false, nil
 		}
 	}

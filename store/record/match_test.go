@@ -111,6 +111,30 @@ func TestSearchStopsWhenTold(t *testing.T) {
 	}
 }
 
+func TestPairsOnEveryProcessor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		s := randomText(rng, "abAB", rng.IntN(200))
+		x, y := s[rng.IntN(len(s)+1):], s[rng.IntN(len(s)+1):]
+		a, b := "ab"[rng.IntN(2)], "ab"[rng.IntN(2)]
+		ma, mb := byte(rng.IntN(2)*0x20), byte(rng.IntN(2)*0x20)
+		want := -1
+		for i := range min(len(x), len(y)) &^ 15 {
+			if x[i]|ma == a && y[i]|mb == b {
+				want = i
+				break
+			}
+		}
+		args := []uint64{uint64(a) * ones, uint64(b) * ones, uint64(ma) * ones, uint64(mb) * ones}
+		if got := findPair(x, y, args[0], args[1], args[2], args[3]); got != want {
+			t.Fatalf("%q %q for %c%c: %d, want %d", x, y, a, b, got, want)
+		}
+		if got := findPairGo(x, y, args[0], args[1], args[2], args[3]); got != want {
+			t.Fatalf("in Go: %q %q for %c%c: %d, want %d", x, y, a, b, got, want)
+		}
+	}
+}
+
 // TestFinderAgreesWithTheLibrary tries needles over few letters, so that near
 // misses abound and both ways of looking are taken.
 func TestFinderAgreesWithTheLibrary(t *testing.T) {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -15,10 +16,17 @@ const minRecord = 7
 // use it again and again, since it keeps its buffers and decoders. It checks
 // the structure of every record, but not the CRC: see Checksum.
 //
+// Records of magic 2 are checked some at a time, which marks their borders;
+// Record fills in the one asked for. So counting and skipping cost no more than
+// the checks.
+//
 // Invariants:
 //   - a record delivered before an error is good and stays valid
 //   - after an error Next is false until the next Reset
-//   - section[:pos] has been delivered
+//   - section[:pos] has been checked; of it, records at+1 to n-1 are still to
+//     be delivered
+//   - fault is damage at pos, which becomes err when these are used up
+//   - a section has at most 2 GiB
 type Reader struct {
 	// MaxInflated is the most bytes that a batch may decompress to; 0 means
 	// DefaultMaxInflated. More is ErrTooLarge, before the memory is taken.
@@ -29,9 +37,13 @@ type Reader struct {
 	inflated bool // section is decompressed, not part of the batch
 	start    int  // of the section within the batch, unless inflated
 	pos      int
-	left     int32 // v2 records still to come
+	left     int32                // v2 records still to be parsed
+	marks    [spanCount + 1]int32 // record i is section[marks[i]:marks[i+1]]
+	at, n    int                  // the current record, and the number of them
 	rec      Record
+	filled   int // the record that rec shows, -1 none
 	err      error
+	fault    error
 	legacy   legacyState
 
 	buf []byte
@@ -45,8 +57,8 @@ type Reader struct {
 // whenever the fixed part could be read.
 func (r *Reader) Reset(batch []byte) error {
 	r.section, r.inflated, r.start, r.pos, r.left = nil, false, 0, 0, 0
-	r.rec = Record{}
-	r.legacy = legacyState{}
+	r.at, r.n, r.filled = -1, 0, -1
+	r.rec, r.legacy, r.fault = Record{}, legacyState{}, nil
 	r.hdr, r.err = ParseHeader(batch)
 	if r.err != nil {
 		return r.err
@@ -98,7 +110,7 @@ func (r *Reader) inflate(c Codec, src []byte, pos int) error {
 		}
 		return &FormatError{Pos: at, Field: "attributes", What: c.String(), Err: ErrCodec}
 	}
-	limit := r.MaxInflated
+	limit := min(r.MaxInflated, math.MaxInt32)
 	if limit <= 0 {
 		limit = DefaultMaxInflated
 	}
@@ -120,122 +132,76 @@ func (r *Reader) Section() []byte { return r.section }
 // Inflated tells that Section is not part of the batch but decompressed.
 func (r *Reader) Inflated() bool { return r.inflated }
 
-// Record is the one that Next went to, valid until the next call of Next.
-// What its slices point to is valid until the next Reset.
-func (r *Reader) Record() *Record { return &r.rec }
-
 // Err is what ended the walk: nil at the end of the batch, else a
 // *FormatError, or the error of Reset.
 func (r *Reader) Err() error { return r.err }
 
 // Next goes to the next record. It is false at the end and on an error.
 func (r *Reader) Next() bool {
-	if r.left <= 0 {
-		return r.nextSlow()
+	if r.at++; r.at < r.n {
+		return true
 	}
-	b, at := r.section, r.pos
-	size, p := varint32(b, at)
-	if p < 0 {
-		return r.fail(at, "record length", varintFault(p))
-	}
-	if size < minRecord-1 {
-		return r.fail(at, "record length", strconv.Itoa(int(size)))
-	}
-	if int(size) > len(b)-p {
-		return r.fail(at, "record length", overrun(size, len(b)-p))
-	}
-	end := p + int(size)
-	if !r.parse(b[:end], p) {
-		return false
-	}
-	r.rec.Pos, r.rec.Size = at, end-at
-	r.pos = end
-	r.left--
-	return true
+	return r.more()
 }
 
-// nextSlow ends a v2 batch or goes on in a legacy one.
-func (r *Reader) nextSlow() bool {
+// Record is the one that Next went to, valid until the next call of Next.
+// What its slices point to is valid until the next Reset.
+func (r *Reader) Record() *Record {
+	if r.at != r.filled {
+		r.fill()
+	}
+	return &r.rec
+}
+
+// Count checks and counts the records that Next has not delivered, and ends
+// the walk. It is quicker than Next.
+func (r *Reader) Count() (n int, err error) {
+	for r.Next() {
+		if r.hdr.Legacy() {
+			n++
+			continue
+		}
+		n += r.n - r.at
+		r.at = r.n
+	}
+	return n, r.err
+}
+
+// more checks more records, or ends a v2 batch, or goes on in a legacy one.
+func (r *Reader) more() bool {
+	r.at, r.n, r.filled = -1, 0, -1
 	switch {
 	case r.err != nil:
 		return false
+	case r.fault != nil:
+		r.err = r.fault
+		return false
+	case r.left > 0:
+		if r.parse(); r.n == 0 {
+			r.err = r.fault
+			return false
+		}
+		r.at = 0
+		return true
 	case r.hdr.Legacy():
 		return r.nextLegacy()
 	case r.pos < len(r.section):
-		return r.fail(r.pos, "records", fmt.Sprintf("%d bytes behind the last", len(r.section)-r.pos))
+		r.err = r.damage(r.pos, "records", fmt.Sprintf("%d bytes behind the last", len(r.section)-r.pos))
 	}
 	return false
 }
 
-// parse fills the record with what b[p:] holds, which must be used up.
-func (r *Reader) parse(b []byte, p int) bool {
-	rec := &r.rec
-	rec.Attributes = int8(b[p])
-	at := p + 1
-	var q int
-	if rec.TimestampDelta, q = varint64(b, at); q < 0 {
-		return r.fail(at, "timestamp delta", varintFault(q))
+// damage is what is wrong at byte p of the section.
+func (r *Reader) damage(p int, field, what string) *FormatError {
+	if !r.inflated {
+		p += r.start
 	}
-	at = q
-	if rec.OffsetDelta, q = varint32(b, at); q < 0 {
-		return r.fail(at, "offset delta", varintFault(q))
-	}
-	at = q
-	var what string
-	if rec.Key, q, what = headerPart(b, at, true); what != "" {
-		return r.fail(at, "key length", what)
-	}
-	at = q
-	if rec.Value, q, what = headerPart(b, at, true); what != "" {
-		return r.fail(at, "value length", what)
-	}
-	at = q
-	if rec.HeaderCount, q = varint32(b, at); q < 0 {
-		return r.fail(at, "header count", varintFault(q))
-	}
-	if n := rec.HeaderCount; n < 0 || int(n) > (len(b)-q)/2 {
-		return r.fail(at, "header count", fmt.Sprintf("%d in %d bytes", n, len(b)-q))
-	}
-	rec.RawHeaders = b[q:len(b):len(b)]
-	if rec.HeaderCount > 0 || q != len(b) {
-		if !r.checkHeaders(b, q) {
-			return false
-		}
-	}
-	rec.Offset = r.hdr.BaseOffset + int64(rec.OffsetDelta)
-	rec.Timestamp = r.hdr.BaseTimestamp + rec.TimestampDelta
-	if r.hdr.Attributes&attrLogAppendTime != 0 {
-		rec.Timestamp = r.hdr.MaxTimestamp
-	}
-	return true
-}
-
-// checkHeaders steps over the headers in b[p:], which must fill it.
-func (r *Reader) checkHeaders(b []byte, p int) bool {
-	for i := int32(0); i < r.rec.HeaderCount; i++ {
-		_, q, what := headerPart(b, p, false)
-		if what != "" {
-			return r.fail(p, "header name length", what)
-		}
-		_, next, what := headerPart(b, q, true)
-		if what != "" {
-			return r.fail(q, "header value length", what)
-		}
-		p = next
-	}
-	if p != len(b) {
-		return r.fail(p, "record length", fmt.Sprintf("%d bytes behind the last field", len(b)-p))
-	}
-	return true
+	return &FormatError{Pos: p, Inflated: r.inflated, Field: field, What: what}
 }
 
 // fail ends the walk with damage at byte p of the section.
 func (r *Reader) fail(p int, field, what string) bool {
-	r.err = &FormatError{Pos: p + r.start, Inflated: r.inflated, Field: field, What: what}
-	if r.inflated {
-		r.err.(*FormatError).Pos = p
-	}
-	r.left = 0
+	r.err = r.damage(p, field, what)
 	return false
 }
 

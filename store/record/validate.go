@@ -175,7 +175,7 @@ func checkRecords(r *Reader, v *Verdict, lim Limits) error {
 	v.MaxTimestamp, v.MaxTimestampDelta = NoTimestamp, 0
 	base := v.Header.BaseTimestamp
 	for i := 0; r.Next(); i++ {
-		rec := &r.rec
+		rec := r.Record()
 		if int(rec.OffsetDelta) != i {
 			reason := Invalid
 			if r.inflated {
