@@ -34,7 +34,8 @@ var allowed = map[string][]string{
 	"ui/cli":                {"ui/kit"},
 	"ui/kit":                {},
 	"ui/page":               {"ui/kit"},
-	"ui/pages/*":            {"ui/page", "ui/kit"},
+	"ui/rows":               {"ui/page", "ui/kit"},
+	"ui/pages/*":            {"ui/page", "ui/kit", "ui/rows"},
 	"ui/uitest":             {"ui/page", "ui/kit"},
 }
 
