@@ -59,6 +59,9 @@
 //   - The place of the next record comes from its length, not from adding up
 //     its fields: the processor then decodes several records at once. The sum
 //     is still compared, as a check.
+//   - Records are checked 32 at a time, and only their borders are noted: a
+//     tight loop over local variables is three times as fast as one that keeps
+//     a record's fields in memory, and counting needs nothing else.
 //   - Record headers are checked while reading but decoded only on demand:
 //     most readers never look at them.
 //   - The default limit of an inflated batch is 32 MiB: far above what brokers
@@ -70,6 +73,10 @@
 //     more than 5 (10) bytes or more than 32 (64) bits.
 //   - The checksum of a message inside a legacy wrapper is not checked: that
 //     of the wrapper covers it.
+//   - Search jumps from one place of the needle's rarest byte to the next, and
+//     where that byte is frequent compares two bytes of the needle at many
+//     places at once, in assembly on amd64. The library's own search falls to a
+//     tenth of its speed with such needles.
 //   - Search looks at a whole section before it decodes anything. A hit there
 //     is only a candidate, since it may span two fields.
 package record

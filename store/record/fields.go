@@ -41,6 +41,14 @@ func Fields(batch []byte) []Field {
 	return s.fields
 }
 
+// RecordFields lays out the records of a v2 batch in its decompressed section,
+// as Fields does of a plain batch; a Pos is a byte within the section.
+func RecordFields(section []byte, h Header) []Field {
+	s := &sheet{b: section}
+	s.records(h, 0)
+	return s.fields
+}
+
 // sheet gathers the fields of a batch.
 type sheet struct {
 	b      []byte
@@ -121,7 +129,7 @@ func (s *sheet) header() {
 		s.add("records", HeaderSize, len(s.b)-HeaderSize, fmt.Sprintf("%d bytes", len(s.b)-HeaderSize), c.String())
 		return
 	}
-	s.records(h)
+	s.records(h, HeaderSize)
 }
 
 func (s *sheet) crc(pos int) {
@@ -138,9 +146,8 @@ func (s *sheet) crc(pos int) {
 	s.add("crc", pos, 4, fmt.Sprintf("%08x", binary.BigEndian.Uint32(s.b[pos:])), note)
 }
 
-// records lays out the plain records of a v2 batch.
-func (s *sheet) records(h Header) {
-	p := HeaderSize
+// records lays out the plain records of a v2 batch, the first one at p.
+func (s *sheet) records(h Header, p int) {
 	for i := int32(0); i < h.Count && !s.full(); i++ {
 		name := "record " + strconv.Itoa(int(i)) + " "
 		size, q := varint32(s.b, p)

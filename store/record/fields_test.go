@@ -88,6 +88,23 @@ func TestFieldsCoverEveryByte(t *testing.T) {
 	}
 }
 
+func TestFieldsOfADecompressedSection(t *testing.T) {
+	var r Reader
+	if err := r.Reset(unhex(t, goldenSnappy)); err != nil {
+		t.Fatal(err)
+	}
+	fields, pos := RecordFields(r.Section(), r.Header()), 0
+	for _, f := range fields {
+		if f.Pos != pos {
+			t.Errorf("%s at %d, want %d", f.Name, f.Pos, pos)
+		}
+		pos = f.Pos + f.Len
+	}
+	if got := sheetOf(fields); pos != len(r.Section()) || !strings.Contains(got, "record 2 offset delta=2 (offset 108)") {
+		t.Errorf("ends at %d of %d:\n%s", pos, len(r.Section()), got)
+	}
+}
+
 func TestFieldsOfDamage(t *testing.T) {
 	seg := kitchen(t)
 	bad := seg[251:330:330]

@@ -34,6 +34,21 @@ func seeds(t testing.TB) (all [][]byte) {
 // the record must come back byte for byte.
 func canonical(rec *Record, raw []byte) bool { return len(AppendRecord(nil, rec)) == len(raw) }
 
+// slowly walks the records of a v2 batch without the short way.
+func slowly(r *Reader, batch []byte) (ends []int, fault error) {
+	if r.Reset(batch) != nil || r.Header().Legacy() {
+		return nil, nil
+	}
+	p := 0
+	for range r.Header().Count {
+		if p = r.slowRecord(r.Section(), p); p == 0 {
+			break
+		}
+		ends = append(ends, p)
+	}
+	return ends, r.fault
+}
+
 // FuzzReader: no panic, no memory beyond the limit, what is decoded lies
 // within the section, and encodes to the same bytes.
 func FuzzReader(f *testing.F) {
@@ -55,8 +70,13 @@ func FuzzReader(f *testing.F) {
 		if len(r.Section()) > max(1<<20, len(b)) {
 			t.Fatalf("%d bytes inflated", len(r.Section()))
 		}
+		slow := Reader{MaxInflated: 1 << 20}
+		ends, fault := slowly(&slow, b)
 		end := 0
-		for r.Next() {
+		for i := 0; r.Next(); i++ {
+			if !r.Header().Legacy() && (i >= len(ends) || ends[i] != r.Record().Pos+r.Record().Size) {
+				t.Fatalf("record %d ends at %d, but looked at closely at %v", i, r.Record().Pos+r.Record().Size, ends)
+			}
 			rec := r.Record()
 			if rec.Pos != end || rec.Size <= 0 || rec.Pos+rec.Size > len(r.Section()) {
 				t.Fatalf("record at %d+%d after %d", rec.Pos, rec.Size, end)
@@ -70,6 +90,9 @@ func FuzzReader(f *testing.F) {
 			if !r.Header().Legacy() && canonical(rec, raw) && !bytes.Equal(AppendRecord(nil, rec), raw) {
 				t.Fatalf("record does not come back: %x", raw)
 			}
+		}
+		if rerr == nil && !r.Header().Legacy() && fault != nil && (r.Err() == nil || fault.Error() != r.Err().Error()) {
+			t.Fatalf("error %v, but looked at closely %v", r.Err(), fault)
 		}
 		var fe *FormatError
 		if err := r.Err(); err != nil && !errors.Is(err, ErrShort) && (!errors.As(err, &fe) || fe.Field == "" || fe.Pos < 0) {

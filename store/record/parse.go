@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// spanCount is how many records are parsed at a time.
-const spanCount = 32
+// markCount is how many records are parsed at a time.
+const markCount = 32
 
 // parse checks records from pos on and marks where they end, until the marks
 // are used up, the records are, or there is damage.
@@ -15,10 +15,10 @@ const spanCount = 32
 // The usual record goes the short way: its fields up to the key have 7 bytes
 // together, which are looked at as one word; key and value have lengths of 1
 // or 2 bytes; there are no headers. Whatever is unusual, or near the end of
-// the section, is left to slowSpan.
+// the section, is left to slowRecord.
 func (r *Reader) parse() {
 	b, p := r.section, r.pos
-	n := min(spanCount, int(r.left))
+	n := min(markCount, int(r.left))
 	last := len(b) - 24 // the last place for the short way
 	r.marks[0] = int32(p)
 	i := 0
@@ -79,7 +79,7 @@ func (r *Reader) parse() {
 		p = end
 		continue
 	slow:
-		if end = r.slowSpan(b, p); end == 0 {
+		if end = r.slowRecord(b, p); end == 0 {
 			r.left = int32(i)
 			break
 		}
@@ -90,9 +90,9 @@ func (r *Reader) parse() {
 	r.left -= int32(i)
 }
 
-// slowSpan checks any record at b[p:]. It gives the place after it, or 0 and
+// slowRecord checks any record at b[p:]. It gives the place after it, or 0 and
 // leaves its fault.
-func (r *Reader) slowSpan(b []byte, p int) int {
+func (r *Reader) slowRecord(b []byte, p int) int {
 	fail := func(p int, field, what string) int {
 		r.fault = r.damage(p, field, what)
 		return 0

@@ -9,6 +9,9 @@ import (
 // DefaultMaxInflated is the limit of a decompressed records section, 32 MiB.
 const DefaultMaxInflated = 32 << 20
 
+// keepBuffer is how large a buffer is kept whatever the batches need.
+const keepBuffer = 4 << 20
+
 // minRecord is the least size of a v2 record: seven one-byte fields.
 const minRecord = 7
 
@@ -38,7 +41,7 @@ type Reader struct {
 	start    int  // of the section within the batch, unless inflated
 	pos      int
 	left     int32                // v2 records still to be parsed
-	marks    [spanCount + 1]int32 // record i is section[marks[i]:marks[i+1]]
+	marks    [markCount + 1]int32 // record i is section[marks[i]:marks[i+1]]
 	at, n    int                  // the current record, and the number of them
 	rec      Record
 	filled   int // the record that rec shows, -1 none
@@ -113,6 +116,9 @@ func (r *Reader) inflate(c Codec, src []byte, pos int) error {
 	limit := min(r.MaxInflated, math.MaxInt32)
 	if limit <= 0 {
 		limit = DefaultMaxInflated
+	}
+	if cap(r.buf) > keepBuffer && len(r.buf) < cap(r.buf)/8 {
+		r.buf = nil // a giant has gone by
 	}
 	out, err := r.inf.inflate(r.buf[:0], c, r.hdr.Magic, src, limit)
 	if err != nil {

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -76,5 +77,108 @@ func TestKitchenBatches(t *testing.T) {
 	}
 	if records != 20 {
 		t.Errorf("%d records, want 20", records)
+	}
+}
+
+func TestKitchenRecords(t *testing.T) {
+	const T = goldenTime
+	want := []string{
+		fmt.Sprint(0, " ", T, ` "k0"="v0"`),
+		fmt.Sprint(1, " ", T+5, ` "k1"="v1"`),
+		fmt.Sprint(2, " ", T+3, ` "k2"="v2"`),
+		fmt.Sprint(3, " ", T+100, ` "a"="1"`),
+		fmt.Sprint(4, " ", T+101, ` "b"="2"`),
+		fmt.Sprint(5, " ", T+150, ` COMMIT 1000`),
+		fmt.Sprint(6, " ", T+200, ` "c"="3"`),
+		fmt.Sprint(7, " ", T+201, ` "d"="4"`),
+		fmt.Sprint(8, " ", T+250, ` ABORT 1001`),
+		fmt.Sprint(9, " ", T+2500, ` "e"="5"`),
+		fmt.Sprint(10, " ", T+2500, ` "f"="6"`),
+		"11..15 emptied, producer 1002",
+		fmt.Sprint(16, " ", T+4000, ` "k0"=nil`),
+		fmt.Sprint(17, " ", T+4000, ` nil="nokey"`),
+		fmt.Sprint(18, " ", T+4000, ` "k1"=""`),
+		fmt.Sprint(19, " ", T+4000, ` ""="x" h:nil h:"" h2:"\x00\xff"`),
+		fmt.Sprint(23, " ", T+5000, ` "p"="7"`),
+		fmt.Sprint(27, " ", T+5010, ` "q"="8"`),
+		fmt.Sprint(30, " ", T+4500, ` "r"="9"`),
+		fmt.Sprint(31, " ", T+500, ` "s"="10"`),
+		`32 -1 nil="no-ts"`,
+	}
+	var got []string
+	var r Reader
+	for _, b := range split(t, kitchen(t)) {
+		if err := r.Reset(b); err != nil {
+			t.Fatal(err)
+		}
+		h := r.Header()
+		if h.Count == 0 {
+			got = append(got, fmt.Sprintf("%d..%d emptied, producer %d", h.BaseOffset, h.LastOffset(), h.ProducerID))
+		}
+		for r.Next() {
+			rec := r.Record()
+			if !h.Control() {
+				got = append(got, show(t, rec))
+				continue
+			}
+			c, err := ParseControl(rec.Key, rec.Value)
+			if err != nil {
+				t.Error(err)
+			}
+			got = append(got, fmt.Sprint(rec.Offset, " ", rec.Timestamp, " ", c.Type, " ", h.ProducerID))
+		}
+		if want := map[bool]int32{false: 0, true: 2}[h.BaseOffset >= 30]; h.LeaderEpoch != want {
+			t.Errorf("batch %d: leader epoch %d", h.BaseOffset, h.LeaderEpoch)
+		}
+	}
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Errorf("line %d\ngot  %q\nwant %q", i, got[min(i, len(got)):min(i+1, len(got))], want[min(i, len(want)):min(i+1, len(want))])
+		}
+	}
+}
+
+func TestCountAfterNext(t *testing.T) {
+	for count := range 70 {
+		recs := make([]Input, count+1)
+		batch := plainBatch(t, Spec{}, recs...)
+		var r Reader
+		for taken := range count {
+			if err := r.Reset(batch); err != nil {
+				t.Fatal(err)
+			}
+			for range taken {
+				r.Next()
+			}
+			if n, err := r.Count(); n != count+1-taken || err != nil {
+				t.Fatalf("%d of %d records after %d, %v", n, count+1, taken, err)
+			}
+			if n, err := r.Count(); n != 0 || err != nil || r.Next() {
+				t.Fatalf("%d more, %v", n, err)
+			}
+		}
+	}
+	cut := plainBatch(t, Spec{}, make([]Input, 40)...)
+	cut[len(cut)-1] = 9 // the last header count
+	var r Reader
+	if err := r.Reset(cut); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := r.Count(); n != 39 || err == nil {
+		t.Errorf("%d records before damage, %v", n, err)
+	}
+}
+
+func TestGiantBuffersAreLetGo(t *testing.T) {
+	giant := plainBatch(t, Spec{Codec: Zstd}, Input{Value: make([]byte, 20<<20)})
+	small := plainBatch(t, Spec{Codec: Zstd})
+	var r Reader
+	for _, b := range [][]byte{giant, small, small} {
+		if err := r.Reset(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cap(r.buf) > keepBuffer {
+		t.Errorf("%d MiB are kept", cap(r.buf)>>20)
 	}
 }
