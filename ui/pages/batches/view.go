@@ -266,7 +266,11 @@ func (p *batches) field(i int64) kit.Row {
 	if p.inField && i == p.fields.Cursor() {
 		name = kit.Style{}
 	}
-	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(f.Name, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}}}
+	short := f.Name
+	if rest, ok := strings.CutPrefix(short, "record "); ok {
+		short = "#" + rest // a narrow column; the line below says it in full
+	}
+	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(short, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}}}
 }
 
 // noteLine says all of the field under the cursor.

@@ -177,9 +177,10 @@ func (p *segments) stratum(l *kit.Line, i int) {
 // edge draws the log end or the log start, with a thin line up to the groups.
 func (p *segments) edge(l *kit.Line, w, line int) string {
 	t, g := p.Theme, &p.grid
-	glyph, offset, word := t.Glyphs.TopEdge, p.part.LogEnd, "log end"
+	// The edges lie against the core: the lower edge of the line above it, the upper edge of the line below.
+	glyph, offset, word := t.Glyphs.BottomEdge, p.part.LogEnd, "log end"
 	if line != 0 {
-		glyph, offset, word = t.Glyphs.BottomEdge, p.part.LogStart, "log start"
+		glyph, offset, word = t.Glyphs.TopEdge, p.part.LogStart, "log start"
 		if p.live > 0 && offset > p.segs[p.live-1].Base {
 			word = "log start, within the layer above"
 		}
@@ -234,6 +235,9 @@ func (p *segments) ratio(s *model.Segment) kit.Cell {
 	if s.Inflated < 0 {
 		return kit.Cell{Text: p.Theme.Glyphs.Unknown, Style: p.Theme.Dim}
 	}
+	if s.Inflated <= s.Bytes {
+		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim} // not compressed: only headers go off
+	}
 	return kit.Cell{Text: fmt.Sprintf("%.1f×", float64(s.Inflated)/float64(s.Bytes))}
 }
 
@@ -286,7 +290,9 @@ func (p *segments) leaves(i int) kit.Cell {
 		return kit.Cell{Text: leftover(s)}
 	case s.State == model.SegmentActive && s.Leaves < 0:
 		return kit.Cell{Text: joinWords("active", s.Rule, "active"), Style: t.Dim}
-	case s.Leaves < 0 && s.Rule == "":
+	case s.Leaves < 0 && s.Rule == "never":
+		return kit.Cell{Text: "never deleted", Style: t.Dim}
+	case s.Leaves < 0 && (s.Rule == "" || s.Rule == "unknown"):
 		return kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
 	case s.Leaves < 0:
 		return kit.Cell{Text: "stays (" + kit.Safe(s.Rule, 60) + ")", Style: t.Dim}
@@ -314,8 +320,11 @@ func (p *segments) leavesIn(s *model.Segment, i int) (string, kit.Style) {
 
 // joinWords adds a rule to a word unless it says the same.
 func joinWords(word, rule, same string) string {
-	if rule == "" || rule == same {
+	switch rule {
+	case "", same, "unknown":
 		return word
+	case "never":
+		return word + ", never deleted"
 	}
 	return word + ", " + kit.Safe(rule, 60)
 }

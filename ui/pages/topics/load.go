@@ -91,8 +91,14 @@ func carry(was []model.Topic, meters []meter, now []model.Topic) []meter {
 // second makes what depends on the time anew: rates, order, and the groups when they have changed.
 func (p *topics) second() tea.Cmd {
 	now := p.Now()
+	moving := p.spark > 1
 	for i := range p.meters {
 		p.meters[i].roll(now)
+		moving = moving || p.meters[i].moving()
+	}
+	if moving && p.spark == 1 {
+		p.spark = sparkCells
+		p.setColumns(p.table.Columns[colTopic].Max)
 	}
 	if p.sorted != colTopic {
 		p.arrange()

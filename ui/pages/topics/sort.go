@@ -34,13 +34,13 @@ const widest = 60
 
 // columns returns the table's columns. On a narrow screen they go from the highest Drop down; name, records and lag
 // remain.
-func columns(nameWidth int, noted bool) []kit.Column {
+func columns(nameWidth, spark int, noted bool) []kit.Column {
 	cols := []kit.Column{
 		colTopic:   {Name: "TOPIC", Grow: true, Min: min(nameWidth, 18), Max: nameWidth},
 		colParts:   {Name: "PARTS", Right: true, Drop: 5},
 		colRecords: {Name: "RECORDS", Right: true, Min: 10},
 		colSize:    {Name: "SIZE", Right: true, Min: 8, Drop: 2},
-		colSpark:   {Min: sparkCells, Drop: 7},
+		colSpark:   {Min: spark, Drop: 7},
 		colRate:    {Name: "RATE", Right: true, Min: 6, Drop: 1},
 		colNewest:  {Name: "NEWEST", Right: true, Drop: 3},
 		colKeeps:   {Name: "KEEPS", Min: 7, Drop: 6},
@@ -90,7 +90,7 @@ func (p *topics) setColumns(name ...int) {
 	for _, n := range name {
 		w = n
 	}
-	p.table.Columns = columns(w, p.noted)
+	p.table.Columns = columns(w, p.spark, p.noted)
 	p.table.Sorted, p.table.Desc = int(p.sorted)+1, p.desc
 }
 
@@ -187,7 +187,7 @@ func (p *topics) sortText() string {
 // parseSort is the inverse of sortText; what it does not know is the order by name.
 func parseSort(s string) (column, bool) {
 	name, _, desc := strings.Cut(s, " ")
-	for i, c := range columns(0, true) {
+	for i, c := range columns(0, 1, true) {
 		if c.Name != "" && c.Name == name && column(i) != colNote {
 			return column(i), desc
 		}

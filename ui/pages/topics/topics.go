@@ -26,6 +26,7 @@ type topics struct {
 	rows    []int // what is shown, in order
 	hidden  int   // internal topics left out
 	noted   bool  // a topic has a note, so there is a column for it
+	spark   int   // cells of the sparklines: one until something moves
 	loaded  bool
 	spread  bool // was covered: what came meanwhile is spread over that time
 	read    time.Time
@@ -44,7 +45,7 @@ type topics struct {
 
 // New makes the page. An address with a topic puts the cursor there.
 func New(env page.Env, o page.Open) page.Page {
-	p := &topics{Env: env, sought: o.Addr.Topic, sorted: colTopic}
+	p := &topics{Env: env, sought: o.Addr.Topic, sorted: colTopic, spark: 1}
 	p.table.Theme = env.Theme
 	p.table.KeyOf = func(i int64) string { return p.all[p.rows[i]].Name }
 	p.sorted, p.desc = parseSort(env.Remembered("sort"))

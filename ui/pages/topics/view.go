@@ -37,7 +37,7 @@ func (p *topics) View(w, h int) string {
 
 func (p *topics) hiddenLine(w int) string {
 	var l kit.Line
-	return l.Add(p.Theme.Dim, "+ "+kit.Number(int64(p.hidden))+" internal (. shows them)").Fit(w)
+	return l.Space(2).Add(p.Theme.Dim, "+ "+kit.Number(int64(p.hidden))+" internal (. shows them)").Fit(w)
 }
 
 // teach says what an empty list would show and how to make it so.
