@@ -77,7 +77,11 @@ func TestHeldStoreSaysByWhom(t *testing.T) {
 	}
 	for name, ro := range map[string]bool{"read-write": false, "read-only": true} {
 		begin := time.Now()
-		_, err := OpenDB(path, DBOptions{ReadOnly: ro, TopicsExist: exist})
+		o := DBOptions{ReadOnly: ro, TopicsExist: exist}
+		if ro {
+			o.Timeout = 50 * time.Millisecond
+		}
+		_, err := OpenDB(path, o)
 		var held *HeldError
 		if !errors.As(err, &held) {
 			t.Fatalf("%s: error %v, want a HeldError", name, err)

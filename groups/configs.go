@@ -15,7 +15,8 @@ type TopicConfigs struct{ db *DB }
 // TopicConfigs returns the store's part for topic configs.
 func (db *DB) TopicConfigs() TopicConfigs { return TopicConfigs{db} }
 
-// Load returns every topic's own configs, by topic and name.
+// Load returns every topic's own configs, by topic and name. A damaged entry is an error: whoever deletes by a config must not
+// take its default instead.
 func (c TopicConfigs) Load() (map[string]map[string]string, error) {
 	all := map[string]map[string]string{}
 	err := c.db.view(func(tx *bbolt.Tx) error {

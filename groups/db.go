@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -72,6 +73,7 @@ type DB struct {
 	readOnly bool
 	notices  []string
 	moved    bool // a damaged file was moved aside on opening
+	lost     bool // it is new or unreadable, though there are topics
 	broken   atomic.Pointer[error]
 
 	mu      sync.Mutex
@@ -89,6 +91,10 @@ func (db *DB) ReadOnly() bool { return db.readOnly }
 
 // Notices returns what there was to be said on opening: a file moved aside, a store that is read-only.
 func (db *DB) Notices() []string { return slices.Clone(db.notices) }
+
+// ConfigsLost reports whether there were topics, but the store had to be begun anew: the configs that they were given are
+// lost. Whoever deletes by them, as retention does, must not take the defaults for what was wanted.
+func (db *DB) ConfigsLost() bool { return db.lost }
 
 // Close waits for the commits that are under way and closes the file.
 func (db *DB) Close() error {
@@ -131,7 +137,8 @@ func (db *DB) update(fn func(tx *bbolt.Tx) error) error {
 }
 
 // guard turns a panic inside bbolt, which is how it meets damage, and a read beyond the end of a file that was cut while
-// mapped, into an error. After one, bbolt's locks cannot be trusted, and the store answers with that error for ever.
+// mapped, into an error. After one, bbolt's locks cannot be trusted, and the store answers with that error for ever. So it
+// does after a failing disk: what the kernel has dropped would be missing from all that is written later.
 func (db *DB) guard(what string, fn func() error) (err error) {
 	if p := db.broken.Load(); p != nil {
 		return *p
@@ -143,10 +150,44 @@ func (db *DB) guard(what string, fn func() error) (err error) {
 			db.broken.CompareAndSwap(nil, &err)
 		}
 	}()
-	if err = fn(); errors.Is(err, berrors.ErrDatabaseNotOpen) {
+	switch err = fn(); {
+	case errors.Is(err, berrors.ErrDatabaseNotOpen):
 		return fmt.Errorf("%s: %w", db.path, model.ErrClosed)
+	case errors.Is(err, syscall.EIO):
+		err = fmt.Errorf("%s: %s: %w", what, db.path, err)
+		db.broken.CompareAndSwap(nil, &err)
 	}
 	return err
+}
+
+// survey tells of the entries that cannot be read, each of which costs itself only.
+func (db *DB) survey() error {
+	bad := 0
+	count := func(bucket string, parse func(k, v []byte) error) func(*bbolt.Tx) error {
+		return func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(bucket)).ForEach(func(k, v []byte) error {
+				if parse(k, v) != nil {
+					bad++
+				}
+				return nil
+			})
+		}
+	}
+	parts := []func(*bbolt.Tx) error{
+		count(offsetsBucket, func(k, v []byte) error { _, _, err := db.parseOffset(k, v); return err }),
+		count(groupsBucket, func(_, v []byte) error { _, err := parseGroupRecord(v); return err }),
+		count(journalBucket, func(k, v []byte) error { _, err := db.journalEntry(k, v); return err }),
+		count(configsBucket, func(_, v []byte) error { _, err := parseConfigs(v); return err }),
+	}
+	for _, part := range parts {
+		if err := db.view(part); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		db.notice("%s holds %d entries that cannot be read; they are left out", db.path, bad)
+	}
+	return nil
 }
 
 // prepare checks the schema, and makes the buckets of a new store.

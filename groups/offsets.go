@@ -16,9 +16,10 @@ type stored struct {
 	record  groupRecord
 	known   bool // record is stored: the group had members once
 	offsets []Committed
+	bad     int // entries that cannot be read and are left out
 }
 
-// readAll reads every group.
+// readAll reads every group. Damaged entries are counted and left out; one whose key tells no group is left out altogether.
 func readAll(db *DB, tx *bbolt.Tx) (map[string]*stored, error) {
 	all := map[string]*stored{}
 	at := func(id string) *stored {
@@ -28,11 +29,12 @@ func readAll(db *DB, tx *bbolt.Tx) (map[string]*stored, error) {
 		return all[id]
 	}
 	err := tx.Bucket([]byte(groupsBucket)).ForEach(func(k, v []byte) error {
+		s := at(string(k))
 		rec, err := parseGroupRecord(v)
 		if err != nil {
-			return db.corrupt("group %q: %v", k, err)
+			s.bad++
+			return nil
 		}
-		s := at(string(k))
 		s.record, s.known = rec, true
 		return nil
 	})
@@ -42,15 +44,19 @@ func readAll(db *DB, tx *bbolt.Tx) (map[string]*stored, error) {
 	var last *stored
 	var prefix []byte
 	err = tx.Bucket([]byte(offsetsBucket)).ForEach(func(k, v []byte) error {
-		group, c, err := db.parseOffset(k, v)
+		group, _, err := parseOffsetKey(k)
 		if err != nil {
-			return err
+			return nil
 		}
 		// Offsets of one group lie together.
 		if last == nil || !bytes.HasPrefix(k, prefix) {
 			last, prefix = at(group), appendGroupPrefix(prefix[:0], group)
 		}
-		last.offsets = append(last.offsets, c)
+		if _, c, err := db.parseOffset(k, v); err != nil {
+			last.bad++
+		} else {
+			last.offsets = append(last.offsets, c)
+		}
 		return nil
 	})
 	for _, s := range all {
@@ -59,24 +65,35 @@ func readAll(db *DB, tx *bbolt.Tx) (map[string]*stored, error) {
 	return all, err
 }
 
-// readGroup reads one group; it has no offsets and is not known where there is none.
+// readGroup reads one group; it has no offsets and is not known where there is none. Damage is an error: what is to be
+// changed must be known whole.
 func readGroup(db *DB, tx *bbolt.Tx, id string) (*stored, error) {
+	s, err := lookAt(db, tx, id)
+	if err == nil && s.bad > 0 {
+		err = db.corrupt("%d entries of group %q cannot be read", s.bad, id)
+	}
+	return s, err
+}
+
+// lookAt reads one group as readAll does.
+func lookAt(db *DB, tx *bbolt.Tx, id string) (*stored, error) {
 	s := &stored{}
 	if v := tx.Bucket([]byte(groupsBucket)).Get([]byte(id)); v != nil {
 		rec, err := parseGroupRecord(v)
 		if err != nil {
-			return nil, db.corrupt("group %q: %v", id, err)
+			s.bad++
+		} else {
+			s.record, s.known = rec, true
 		}
-		s.record, s.known = rec, true
 	}
 	prefix := appendGroupPrefix(nil, id)
 	c := tx.Bucket([]byte(offsetsBucket)).Cursor()
 	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		_, committed, err := db.parseOffset(k, v)
-		if err != nil {
-			return nil, err
+		if _, committed, err := db.parseOffset(k, v); err != nil {
+			s.bad++
+		} else {
+			s.offsets = append(s.offsets, committed)
 		}
-		s.offsets = append(s.offsets, committed)
 	}
 	s.sort()
 	return s, nil

@@ -64,6 +64,7 @@ func (db *DB) open(o DBOptions, deadline time.Time) (again bool, err error) {
 		return false, err
 	}
 	if f == nil {
+		db.lost = o.TopicsExist()
 		db.notice("there is no %s, and none can be made: no offsets are known", db.path)
 		return false, nil
 	}
@@ -84,6 +85,7 @@ func (db *DB) open(o DBOptions, deadline time.Time) (again bool, err error) {
 	why := db.inspect(f, here.Size(), missing, o.TopicsExist)
 	if why == nil && here.Size() == 0 && db.readOnly {
 		f.Close()
+		db.lost = o.TopicsExist()
 		db.notice("%s is empty and read-only: no offsets are known", db.path)
 		return false, nil
 	}
@@ -101,6 +103,7 @@ func (db *DB) open(o DBOptions, deadline time.Time) (again bool, err error) {
 	if err := lockFile(f, !db.readOnly, deadline); err != nil {
 		return false, &HeldError{Path: db.path, PID: holder(db.path)}
 	}
+	db.lost = o.TopicsExist()
 	return db.aside(why, o.Now())
 }
 
@@ -144,6 +147,7 @@ func (db *DB) inspect(f *os.File, size int64, missing bool, topicsExist func() b
 		case !topicsExist():
 		case missing && db.moved:
 		case missing:
+			db.lost = true
 			db.notice("%s is new, though there are topics: no offsets were committed here, or they are lost", db.path)
 		default:
 			return fmt.Errorf("%w: it is empty, though there are topics", errDamaged)
@@ -198,7 +202,13 @@ func (db *DB) start(f *os.File, o DBOptions) (err error) {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
 	db.bolt = bolt
-	_, err = db.prepare()
+	fresh, err := db.prepare()
+	if err == nil {
+		err = db.survey()
+	}
+	if err == nil && fresh {
+		syncDir(db.path)
+	}
 	var corrupt *model.CorruptError
 	if errors.As(err, &corrupt) {
 		err = fmt.Errorf("%w: %s", errDamaged, corrupt.What)
@@ -236,12 +246,16 @@ func (db *DB) aside(why error, now time.Time) (again bool, err error) {
 		db.notice("%s is %s; it could not be moved aside (%v) and was left as it is: no offsets are known", db.path, reason, err)
 		return false, nil
 	}
-	if d, err := os.Open(filepath.Dir(db.path)); err == nil {
-		// Not all file systems can sync a folder; the move is no worse for it.
-		_ = d.Sync()
-		d.Close()
-	}
+	syncDir(db.path)
 	db.moved = true
 	db.notice("%s was %s; it was moved aside as %s, and a new one made: groups start without offsets", db.path, reason, to)
 	return true, nil
+}
+
+// syncDir makes the name of a file durable. Not all file systems can do that, and the file is no worse for it.
+func syncDir(path string) {
+	if d, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
 }

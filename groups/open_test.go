@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -87,6 +89,9 @@ func TestDamagedStoreIsMovedAside(t *testing.T) {
 			got, err := os.ReadFile(aside)
 			if err != nil || !bytes.Equal(got, tc.file) {
 				t.Errorf("moved aside: %d bytes, %v; want the %d bytes there were", len(got), err, len(tc.file))
+			}
+			if db.ConfigsLost() != (tc.topics != nil) {
+				t.Errorf("configs lost: %v", db.ConfigsLost())
 			}
 			if n := strings.Join(db.Notices(), "\n"); !strings.Contains(n, aside) || !strings.Contains(n, tc.words) {
 				t.Errorf("notice %q does not tell %q and where it went", n, tc.words)
@@ -393,4 +398,99 @@ func TestFlippedBits(t *testing.T) {
 		}
 	}
 	t.Logf("of %d flipped bits %d were found before opening", opened+aside, aside)
+}
+
+// TestEveryCut cuts a store at and around every page: it is moved aside, or still holds everything.
+func TestEveryCut(t *testing.T) {
+	const held = 1500
+	whole := sample(t, held)
+	m, err := readMeta(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	kept, aside := 0, 0
+	for page := int64(1); page <= int64(m.Pages); page++ {
+		for _, cut := range []int64{page*int64(m.PageSize) - 1, page * int64(m.PageSize)} {
+			path := filepath.Join(dir, fmt.Sprintf("cut-%d.db", cut))
+			if err := os.WriteFile(path, whole[:min(cut, int64(len(whole)))], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			db, err := OpenDB(path, DBOptions{TopicsExist: exist})
+			if err != nil {
+				t.Fatalf("cut at %d: %v", cut, err)
+			}
+			s := New(db, &fakeLogs{}, Options{})
+			switch n := len(offsets(t, s, "billing")); {
+			case n == held && !db.moved:
+				kept++
+				commit(t, s, "billing", offset("orders", 0, 9))
+			case n == 0 && db.moved && db.ConfigsLost():
+				aside++
+			default:
+				t.Errorf("cut at %d: holds %d offsets, moved aside %v; notices %q", cut, n, db.moved, db.Notices())
+			}
+			if err := errors.Join(s.Close(), db.Close()); err != nil {
+				t.Error(err)
+			}
+			check(t, path)
+		}
+	}
+	if kept == 0 || aside == 0 {
+		t.Errorf("%d kept, %d moved aside: the cuts try one way only", kept, aside)
+	}
+}
+
+func TestDamagedEntryCostsItselfOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "strata.db")
+	db, err := OpenDB(path, DBOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(db, &fakeLogs{}, Options{})
+	commit(t, s, "hurt", offset("t", 0, 1), offset("t", 1, 2))
+	commit(t, s, "whole", offset("t", 0, 3))
+	err = db.put(t.Context(), []entry{
+		{bucket: offsetsBucket, key: appendOffsetKey(nil, "hurt", at("t", 0)), value: []byte{9, 9}},
+		{bucket: offsetsBucket, key: []byte{0xff}, value: []byte{1}},
+		{bucket: groupsBucket, key: []byte("hurt"), value: []byte{1}},
+		{bucket: journalBucket, key: journalKey(1), value: []byte{1, 2}},
+		{bucket: configsBucket, key: []byte("orders"), value: []byte{2}},
+	})
+	if err := errors.Join(err, s.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	db = openAt(t, path, DBOptions{})
+	if n := strings.Join(db.Notices(), "\n"); !strings.Contains(n, "5 entries that cannot be read") {
+		t.Errorf("notices %q", n)
+	}
+	s = New(db, (&fakeLogs{}).fill("t", 2, 0, 10), Options{})
+	defer s.Close()
+	gs, err := s.Groups(t.Context())
+	if err != nil || len(gs) != 2 || len(gs[0].Offsets) != 1 || !strings.Contains(gs[0].Note, "2 of its entries") || gs[1].Note != "" {
+		t.Errorf("groups %+v, %v", gs, err)
+	}
+	if g, err := s.Group(t.Context(), "hurt"); err != nil || len(g.Offsets) != 1 || g.Note == "" {
+		t.Errorf("group %+v, %v", g, err)
+	}
+	var corrupt *model.CorruptError
+	if _, err := s.PlanReset(t.Context(), model.ResetRequest{Group: "hurt"}); !errors.As(err, &corrupt) {
+		t.Errorf("a reset of what is not known whole: %v", err)
+	}
+	if js, err := s.Journal(t.Context()); err != nil || len(js) != 0 {
+		t.Errorf("journal %+v, %v", js, err)
+	}
+	if _, err := db.TopicConfigs().Load(); !errors.As(err, &corrupt) {
+		t.Errorf("load configs: %v", err)
+	}
+	// Whoever commits again mends its offset.
+	commit(t, s, "hurt", offset("t", 0, 5))
+}
+
+func TestFailingDiskEndsTheStore(t *testing.T) {
+	db := openDB(t, DBOptions{})
+	db.bolt.Close() // the check at the end wants it closed
+	err := db.guard("write", func() error { return fmt.Errorf("fdatasync: %w", syscall.EIO) })
+	wantErr(t, err, syscall.EIO)
+	wantErr(t, db.put(t.Context(), []entry{{bucket: configsBucket, key: []byte("k")}}), syscall.EIO)
 }

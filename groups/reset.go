@@ -354,7 +354,7 @@ func (s *Service) DeleteGroup(ctx context.Context, id string) error {
 	return nil
 }
 
-// Journal returns the resets made, newest first.
+// Journal returns the resets made, newest first. Damaged entries are left out.
 func (s *Service) Journal(ctx context.Context) ([]model.JournalEntry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -363,11 +363,10 @@ func (s *Service) Journal(ctx context.Context) ([]model.JournalEntry, error) {
 	err := s.db.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(journalBucket)).Cursor()
 		for k, v := c.Last(); k != nil; k, v = c.Prev() {
-			e, err := s.db.journalEntry(k, v)
-			if err != nil {
-				return err
+			// What is damaged was said on opening.
+			if e, err := s.db.journalEntry(k, v); err == nil {
+				out = append(out, e)
 			}
-			out = append(out, e)
 		}
 		return nil
 	})

@@ -18,8 +18,8 @@ import (
 
 // Logs is what groups need to know of the logs. Its methods may be called from any goroutine.
 type Logs interface {
-	// Bounds returns a partition's log start and the offset at which consumers' reading ends (the high watermark).
-	// ErrNoTopic, ErrNoPartition.
+	// Bounds returns a partition's log start and the offset at which consumers' reading ends (the high watermark), as they
+	// are now: a bound that is older than a commit would put the commit past the end. ErrNoTopic, ErrNoPartition.
 	Bounds(ctx context.Context, tp model.TopicPartition) (start, end int64, err error)
 	// CountBetween counts the data records in [from, to).
 	CountBetween(ctx context.Context, tp model.TopicPartition, from, to int64) (model.Count, error)
@@ -57,13 +57,11 @@ type Service struct {
 
 	changed chan struct{} // cap 1
 
-	mu      sync.Mutex
-	live    map[string]*live
-	closed  bool
-	filling bool // a goroutine counts on behind
-	stop    context.CancelFunc
-	ctx     context.Context // of the goroutine that counts on behind; ended by Close
-	wg      sync.WaitGroup
+	mu     sync.Mutex
+	live   map[string]*live
+	closed bool
+	stop   context.CancelFunc // ends the goroutine that counts on behind; nil while there is none
+	wg     sync.WaitGroup
 }
 
 // New returns a Service on an open store.
@@ -86,14 +84,12 @@ func New(db *DB, logs Logs, o Options) *Service {
 	if o.CountTTL == 0 {
 		o.CountTTL = 30 * time.Second
 	}
-	s := &Service{
+	return &Service{
 		db: db, logs: logs, o: o,
 		counts:  &counter{logs: logs, ttl: o.CountTTL, now: o.Now, byTP: map[model.TopicPartition]*anchors{}},
 		changed: make(chan struct{}, 1),
 		live:    map[string]*live{},
 	}
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	return s
 }
 
 func whoami() string {
@@ -113,8 +109,10 @@ func (s *Service) Close() error {
 	already := s.closed
 	s.closed = true
 	all := maps.Clone(s.live)
+	if s.stop != nil {
+		s.stop()
+	}
 	s.mu.Unlock()
-	s.stop()
 	s.wg.Wait()
 	if already {
 		return nil
@@ -280,11 +278,15 @@ func (s *Service) Groups(ctx context.Context) ([]model.Group, error) {
 
 // Group returns one group, its lag counted. ErrNoGroup.
 func (s *Service) Group(ctx context.Context, id string) (model.Group, error) {
-	st, err := s.read(id)
+	st := &stored{}
+	err := s.db.view(func(tx *bbolt.Tx) (err error) {
+		st, err = lookAt(s.db, tx, id)
+		return err
+	})
 	if err != nil {
 		return model.Group{}, fmt.Errorf("group %q: %w", id, err)
 	}
-	if now := s.lookup(id); !st.known && len(st.offsets) == 0 && !now.Active() {
+	if now := s.lookup(id); !st.known && len(st.offsets) == 0 && st.bad == 0 && !now.Active() {
 		return model.Group{}, s.noGroup(id)
 	}
 	r := &rows{s: s, bounds: map[model.TopicPartition]bounds{}}
@@ -302,20 +304,22 @@ func (s *Service) fill(late []job) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.filling || s.closed {
+	if s.stop != nil || s.closed {
 		return
 	}
-	s.filling = true
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
 	s.wg.Go(func() {
 		for _, j := range late {
-			if s.ctx.Err() != nil {
+			if ctx.Err() != nil {
 				break
 			}
 			// An error shows in the row when it is asked for again.
-			_, _ = s.counts.between(s.ctx, j.tp, j.from, j.to, j.start, j.end)
+			_, _ = s.counts.between(ctx, j.tp, j.from, j.to, j.start, j.end)
 		}
+		stop()
 		s.mu.Lock()
-		s.filling = false
+		s.stop = nil
 		s.mu.Unlock()
 		s.tell()
 	})
@@ -389,6 +393,9 @@ func (r *rows) group(ctx context.Context, id string, st *stored) (model.Group, e
 	}
 	slices.SortFunc(g.Offsets, func(a, b model.GroupOffset) int { return a.Compare(b.TopicPartition) })
 	g.Lag, _, _ = TotalLag(g.Offsets)
+	if st.bad > 0 {
+		g.Note = fmt.Sprintf("%d of its entries in the store are damaged and left out", st.bad)
+	}
 	return g, nil
 }
 
