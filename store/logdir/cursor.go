@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -21,6 +23,63 @@ type cursor struct {
 	next int64  // the offset to be read next, or model.FromStart
 	end  int64  // where the log ended at the last look
 	from int64  // where the tail's query wanted to begin: an offset, or model.FromEnd
+
+	trail []step // the newest batches that were read, oldest first
+}
+
+// step is a batch that was read.
+type step struct {
+	seg, pos int64
+	head     record.Header
+}
+
+// trailLen is how many batches a cursor remembers, to find how far a log that was truncated is still as it was.
+const trailLen = 16
+
+// passed remembers a batch.
+func (c *cursor) passed(e *partition.Entry) {
+	if n := len(c.trail); n > 0 && c.trail[n-1].pos == e.Position && c.trail[n-1].seg == e.Segment {
+		return
+	}
+	if len(c.trail) == trailLen {
+		copy(c.trail, c.trail[1:])
+		c.trail = c.trail[:trailLen-1]
+	}
+	c.trail = append(c.trail, step{e.Segment, e.Position, e.Header})
+}
+
+// cut reports whether batches that were read are not there any more, though others may be in their place, and goes back
+// to where the log is still as it was. A log that is truncated and appended to may be as long as before. active is the
+// segment that is written to: in the others a compaction moves batches.
+func (c *cursor) cut(active int64) bool {
+	was := false
+	for n := len(c.trail); n > 0 && c.trail[n-1].seg == active; n-- {
+		s := c.trail[n-1]
+		ok, known := s.there(c.part.dir)
+		if ok || !known {
+			break
+		}
+		was = true
+		c.next = min(c.next, s.head.BaseOffset)
+		c.trail = c.trail[:n-1]
+	}
+	return was
+}
+
+// there reports whether a batch is still where it was; known is false where its file has gone.
+func (s step) there(dir string) (ok, known bool) {
+	f, err := os.Open(filepath.Join(dir, layout.FileName(s.seg, layout.KindLog)))
+	if err != nil {
+		return false, false
+	}
+	defer f.Close()
+	var b [record.HeaderSize]byte
+	n, err := f.ReadAt(b[:], s.pos)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, false
+	}
+	h, err := record.ParseHeader(b[:n])
+	return err == nil && h == s.head, true
 }
 
 // errEnough ends a Follow that was given all it may read for now.
@@ -145,9 +204,10 @@ func (t *tail) catchUp(c *cursor) (gone bool) {
 	if c.next == model.FromStart {
 		c.next = start
 	}
-	if end < c.next && !t.q.Committed || end < c.end {
-		t.note(fmt.Errorf("%s was truncated from %d to %d", tp, max(c.end, c.next), end))
+	active, _ := v.Active()
+	if cut := c.cut(active); cut || end < c.end {
 		c.next = min(c.next, end)
+		t.note(fmt.Errorf("%s was truncated to %d", tp, c.next))
 	}
 	if start > c.next {
 		t.note(fmt.Errorf("%s: offsets %d to %d were deleted before they were read", tp, c.next, start-1))
@@ -157,6 +217,7 @@ func (t *tail) catchUp(c *cursor) (gone bool) {
 	c.end = end
 	t.skip(v, c)
 	c.next, err = v.Follow(t.ctx, c.next, t.options(), func(e *partition.Entry) error {
+		c.passed(e)
 		if !t.take(e.Record, e.Model) {
 			return errEnough
 		}

@@ -8,13 +8,17 @@ import (
 // allWatched is up to how many folders everything is watched until Focus says what is on screen.
 const allWatched = 256
 
-// Focus implements model.Focuser: these topics are watched, and looked at and counted before all others.
+// Focus implements model.Focuser: these topics are watched, and looked at and counted before all others. nil stands for
+// the list of all: then everything is watched while there is little of it.
 func (d *Dir) Focus(topics []string) {
 	if d.watch == nil {
 		return
 	}
 	d.mu.Lock()
-	d.focus = make(map[string]bool, len(topics))
+	d.focus = nil
+	if topics != nil {
+		d.focus = make(map[string]bool, len(topics))
+	}
 	for _, t := range topics {
 		d.focus[t] = true
 	}

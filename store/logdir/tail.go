@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
 	"github.com/strata-kafka/strata/store/watch"
 )
@@ -33,7 +34,7 @@ type tail struct {
 	// The reading goroutine's own.
 	cursors map[model.TopicPartition]*cursor
 	arena   arena
-	begun   bool // what appears from now on is new, and read from its start
+	met     map[string]bool // folders of tailed partitions, leftovers too, that were met already
 
 	mu      sync.Mutex
 	ring    ring
@@ -63,7 +64,7 @@ func (d *Dir) Tail(ctx context.Context, q model.TailQuery) (model.Tail, error) {
 	}
 	t := &tail{
 		d: d, q: q, match: m, feed: w.Feed(0), done: make(chan struct{}), cursors: map[model.TopicPartition]*cursor{},
-		ring: ring{keep: q.Keep}, changed: make(chan struct{}), space: make(chan struct{}, 1),
+		met: map[string]bool{}, ring: ring{keep: q.Keep}, changed: make(chan struct{}), space: make(chan struct{}, 1),
 	}
 	t.ctx, t.stop = context.WithCancel(d.ctx)
 	if err := t.open(ctx); err != nil {
@@ -115,7 +116,11 @@ func (t *tail) open(ctx context.Context) error {
 			return model.NotFound(model.ErrNoTopic, topic, names)
 		}
 	}
+	for _, p := range t.leftovers() {
+		t.met[p.dir] = true
+	}
 	for _, p := range t.wanted() {
+		t.met[p.dir] = true
 		at, ok := from[p.tp]
 		if !ok {
 			at = model.FromEnd
@@ -158,7 +163,6 @@ func (t *tail) run() {
 	defer close(t.done)
 	defer t.feed.Close()
 	t.backlog()
-	t.begun = true
 	for {
 		begin := time.Now()
 		t.step(t.feed.Take())
@@ -218,6 +222,7 @@ func (t *tail) retable() {
 	here := map[model.TopicPartition]bool{}
 	for _, p := range t.wanted() {
 		here[p.tp] = true
+		t.met[p.dir] = true
 		c := t.cursors[p.tp]
 		switch {
 		case c == nil:
@@ -231,14 +236,40 @@ func (t *tail) retable() {
 		t.feed.Add(p.dir)
 		t.catchUp(c)
 	}
+	var ended []string
 	for tp, c := range t.cursors {
 		if !here[tp] {
+			ended = append(ended, c.part.dir)
 			t.farewell(c)
 			t.feed.Remove(c.part.dir)
 			delete(t.cursors, tp)
 			t.note(fmt.Errorf("%w: %s was deleted", model.ErrNoPartition, tp))
 		}
 	}
+	for _, p := range t.leftovers() {
+		// Made and deleted before anybody looked: its records were never shown.
+		if !t.met[p.dir] && p.state == model.Deleting && !t.met[filepath.Join(p.root.path, layout.DirName(p.tp))] {
+			t.catchUp(&cursor{part: p, next: model.FromStart})
+		}
+		t.met[p.dir] = true
+	}
+	for _, dir := range ended {
+		delete(t.met, dir)
+	}
+}
+
+// leftovers returns the leftovers of what is tailed.
+func (t *tail) leftovers() []*part {
+	d := t.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []*part
+	for _, name := range t.q.Topics {
+		if topic := d.topics[name]; topic != nil {
+			list = append(list, topic.left...)
+		}
+	}
+	return list
 }
 
 // moved goes on in another folder of the same partition: where it moved to, or one that was made anew, of another
@@ -246,10 +277,10 @@ func (t *tail) retable() {
 func (t *tail) moved(c *cursor, p *part) {
 	t.farewell(c)
 	t.feed.Remove(c.part.dir)
-	was := c.id
-	c.part, c.id = p, ""
+	was, before := c.id, c.part.root
+	c.part, c.id, c.trail = p, "", nil
 	t.identify(c)
-	if was == "" || was != c.id {
+	if was != c.id || was == "" && before == p.root {
 		c.next, c.end = model.FromStart, 0
 		t.note(fmt.Errorf("%s was deleted and made anew", p.tp))
 	}
