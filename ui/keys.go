@@ -68,6 +68,32 @@ func (r *root) trafficCommands() []page.Command {
 	}
 }
 
+// keys takes a message of keys apart: what is typed fast comes as one. A paste stays whole, for inputs; it runs no
+// commands.
+func (r *root) keys(k tea.KeyMsg) tea.Cmd {
+	if k.Paste && !r.takesText() {
+		r.say(page.Info, "nothing here takes text")
+		return nil
+	}
+	if k.Type != tea.KeyRunes || len(k.Runes) < 2 || k.Paste || k.Alt {
+		return r.key(k)
+	}
+	cmds := make([]tea.Cmd, 0, len(k.Runes))
+	for _, c := range k.Runes {
+		cmds = append(cmds, r.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{c}}))
+	}
+	return tea.Batch(cmds...)
+}
+
+// takesText reports whether an input has the focus.
+func (r *root) takesText() bool {
+	if r.overlay != nil {
+		return true
+	}
+	t, ok := r.top().page.(page.Typer)
+	return ok && t.TakesText()
+}
+
 // key sends a key where it belongs: to the overlay, to an input of the page, to the page's table, to the root's.
 func (r *root) key(k tea.KeyMsg) tea.Cmd {
 	own := r.commands()
@@ -80,10 +106,7 @@ func (r *root) key(k tea.KeyMsg) tea.Cmd {
 		return r.overlayKey(k)
 	}
 	top := r.top()
-	typing := false
-	if t, ok := top.page.(page.Typer); ok {
-		typing = t.TakesText()
-	}
+	typing := r.takesText()
 	if typing && page.IsText(k) {
 		return r.toLayer(top.id, k)
 	}
@@ -187,8 +210,6 @@ func (r *root) mouseAgain() tea.Cmd {
 }
 
 func (r *root) suspend() tea.Cmd {
-	if r.suspending != nil {
-		r.suspending()
-	}
+	r.suspending.Store(true)
 	return tea.Suspend
 }

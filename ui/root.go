@@ -50,9 +50,9 @@ type root struct {
 	click    lastClick
 	focus    string
 
-	crash               *CrashError
-	gone                atomic.Bool // the terminal was closed; set by the signal watcher
-	suspending, resumed func()      // of the signal watcher; may be nil
+	crash      *CrashError
+	gone       atomic.Bool // a signal ended the program; set by the watch
+	suspending atomic.Bool // the terminal is being given back, to stop; read by the watch
 }
 
 // lastClick is what a double click is told by.
@@ -156,7 +156,7 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		r.w, r.h = msg.Width, msg.Height
 	case tea.KeyMsg:
-		return r.key(msg)
+		return r.keys(msg)
 	case tea.MouseMsg:
 		return r.mouseEvent(msg)
 	case from:
@@ -193,9 +193,7 @@ func (r *root) housekeeping(msg tea.Msg) tea.Cmd {
 	case suspendMsg:
 		return r.suspend()
 	case tea.ResumeMsg:
-		if r.resumed != nil {
-			r.resumed()
-		}
+		r.suspending.Store(false)
 		return r.mouseAgain()
 	case crashMsg:
 		r.crash = msg.err
@@ -212,7 +210,7 @@ func (r *root) View() (frame string) {
 	defer func() {
 		if v := recover(); v != nil && r.crash == nil {
 			r.crash = &CrashError{v, debug.Stack()}
-			go r.cancel() // ends the program: a View cannot return a command
+			r.cancel() // ends the program: a View cannot return a command
 			frame = r.frame
 		}
 	}()

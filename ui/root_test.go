@@ -398,7 +398,7 @@ func TestHelpShowsEveryKey(t *testing.T) {
 			}
 		}
 	}
-	g.shows("this source is read-only)", "A topic is a named log")
+	g.shows("this source is read-only", "A topic is a named log")
 	g.press("esc")
 	if g.overlay != nil {
 		t.Error("esc does not close the help")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -67,7 +68,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	r.term = &terminal{File: out}
 	opts := []tea.ProgramOption{
-		tea.WithContext(r.ctx), tea.WithOutput(r.term), tea.WithFPS(120), tea.WithAltScreen(), tea.WithoutCatchPanics(),
+		tea.WithOutput(r.term), tea.WithFPS(120), tea.WithAltScreen(), tea.WithoutCatchPanics(), tea.WithoutSignalHandler(),
 	}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
@@ -76,14 +77,14 @@ func Run(ctx context.Context, o Options) error {
 		opts = append(opts, tea.WithMouseCellMotion())
 	}
 	p := tea.NewProgram(r, opts...)
-	stop := watchSignals(r, p)
+	stop := r.watch(p)
 	_, err = p.Run()
 	stop()
 	r.save()
 	switch {
 	case r.crash != nil:
 		return r.crash
-	case r.gone.Load(), errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
+	case r.gone.Load(), errors.Is(err, syscall.EIO), ctx.Err() != nil:
 		return nil
 	case err != nil:
 		return fmt.Errorf("terminal: %w", err)

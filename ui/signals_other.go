@@ -2,7 +2,8 @@
 
 package ui
 
-import tea "github.com/charmbracelet/bubbletea"
+import "os"
 
-// watchSignals has nothing to watch where there are no such signals.
-func watchSignals(*root, *tea.Program) (stop func()) { return func() {} }
+func endSignals() []os.Signal  { return []os.Signal{os.Interrupt} }
+func stopSignals() []os.Signal { return nil }
+func stopGroup()               {}

@@ -4,39 +4,16 @@ package ui
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
-
-	tea "github.com/charmbracelet/bubbletea"
 )
 
-// watchSignals ends the program when the terminal is closed (SIGHUP), and lets it give the terminal back before it is
-// stopped from outside (SIGTSTP). Bubble Tea itself takes SIGINT, SIGTERM and SIGWINCH. stop ends the watch.
-func watchSignals(r *root, p *tea.Program) (stop func()) {
-	c := make(chan os.Signal, 1)
-	signal.Notify(c, syscall.SIGHUP, syscall.SIGTSTP)
-	done, ended := make(chan struct{}), make(chan struct{})
-	r.resumed = func() { signal.Notify(c, syscall.SIGTSTP) }
-	r.suspending = func() { signal.Reset(syscall.SIGTSTP) }
-	go func() { // ends with stop
-		defer close(ended)
-		for {
-			select {
-			case <-done:
-				return
-			case s := <-c:
-				if s == syscall.SIGHUP {
-					r.gone.Store(true)
-					p.Kill()
-					continue
-				}
-				p.Send(suspendMsg{})
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(c)
-		close(done)
-		<-ended
-	}
+// endSignals end the program: asked from outside, or the terminal was closed.
+func endSignals() []os.Signal {
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
+
+// stopSignals ask the program to stop and give the terminal back meanwhile.
+func stopSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP} }
+
+// stopGroup stops the process and those that it was started together with, until SIGCONT.
+func stopGroup() { _ = syscall.Kill(0, syscall.SIGSTOP) }
