@@ -53,6 +53,16 @@ func New(env page.Env, o page.Open) page.Page {
 	return p
 }
 
+// Focus names the topics on screen; nil, which stands for all, until there are any.
+func (p *topics) Focus() []string {
+	from, to := p.table.Window()
+	var names []string
+	for i := from; i < to && i < int64(len(p.rows)); i++ {
+		names = append(names, p.all[p.rows[i]].Name)
+	}
+	return names
+}
+
 func (p *topics) Title() string { return "topics" }
 func (p *topics) Busy() bool    { return p.load.Slow() || p.counter.Slow() }
 
