@@ -3,6 +3,7 @@ package ui
 import (
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/pages/batches"
+	"github.com/strata-kafka/strata/ui/pages/index"
 	"github.com/strata-kafka/strata/ui/pages/partitions"
 	"github.com/strata-kafka/strata/ui/pages/segments"
 	"github.com/strata-kafka/strata/ui/pages/topics"
@@ -13,6 +14,7 @@ import (
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
+		page.Index:      index.New,
 		page.Batches:    batches.New,
 		page.Segments:   segments.New,
 		page.Partitions: partitions.New,

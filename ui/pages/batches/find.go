@@ -2,8 +2,6 @@ package batches
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -22,22 +20,17 @@ type jumped struct {
 
 func (p *batches) question(why string) func() tea.Cmd {
 	return func() tea.Cmd {
-		return page.Send(page.Ask{ID: askFind, Prompt: "offset or time", Hint: "4812339, 2026-11-30 09:00, @1796030400000, 2h30m ago as 2h30m", Err: why})
+		return page.Send(page.Ask{ID: askFind, Prompt: "offset or time", Hint: page.TargetHint, Err: why})
 	}
 }
 
 func (p *batches) answered(a page.Answered) tea.Cmd {
-	text := strings.ReplaceAll(strings.TrimSpace(a.Text), ",", "")
-	if a.ID != askFind || !a.OK || text == "" || p.src == nil {
+	if a.ID != askFind || !a.OK || a.Text == "" || p.src == nil {
 		return nil
 	}
-	t := model.Target{}
-	var err error
-	if t.Offset, err = strconv.ParseInt(text, 10, 64); err != nil || t.Offset < 0 {
-		if t.Time, err = model.ParseTime(text, p.Now(), p.Clock.Location()); err != nil {
-			return p.question(err.Error())()
-		}
-		t.ByTime = true
+	t, err := page.ParseTarget(a.Text, p.Now(), p.Clock.Location())
+	if err != nil {
+		return p.question(err.Error())()
 	}
 	base := p.base
 	return p.jump.Start(p.Ctx, func(ctx context.Context) (jumped, error) {

@@ -2,8 +2,6 @@ package segments
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -232,29 +230,26 @@ func (p *segments) again() tea.Cmd { return tea.Batch(p.reload(), p.readGroups()
 // ask asks for an offset or a time.
 func (p *segments) ask(why string) func() tea.Cmd {
 	return func() tea.Cmd {
-		return page.Send(page.Ask{ID: askFind, Prompt: "offset or time", Hint: "4812339, 2026-11-30 09:00, @1796030400000, 2h30m ago as 2h30m", Err: why})
+		return page.Send(page.Ask{ID: askFind, Prompt: "offset or time", Hint: page.TargetHint, Err: why})
 	}
 }
 
 func (p *segments) answered(a page.Answered) tea.Cmd {
-	text := strings.ReplaceAll(strings.TrimSpace(a.Text), ",", "")
-	if a.ID != askFind || !a.OK || text == "" {
+	if a.ID != askFind || !a.OK || a.Text == "" {
 		return nil
 	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
-		if r := &p.part; r.Topic != "" && (n < r.LogStart || n >= r.LogEnd) {
-			return page.Say(page.Warn, "offset "+kit.Number(n)+" is outside the log, "+kit.Number(r.LogStart)+" to "+kit.Number(r.LogEnd))
-		}
-		p.goTo(p.layerOf(n))
-		return nil
-	}
-	ms, err := model.ParseTime(text, p.Now(), p.Clock.Location())
-	if err != nil {
+	t, err := page.ParseTarget(a.Text, p.Now(), p.Clock.Location())
+	switch {
+	case err != nil:
 		return p.ask(err.Error())()
+	case t.ByTime:
+		return p.look.Start(p.Ctx, func(ctx context.Context) (model.LookupResult, error) { return p.src.Lookup(ctx, p.tp, t) })
 	}
-	return p.look.Start(p.Ctx, func(ctx context.Context) (model.LookupResult, error) {
-		return p.src.Lookup(ctx, p.tp, model.Target{ByTime: true, Time: ms})
-	})
+	if r := &p.part; r.Topic != "" && (t.Offset < r.LogStart || t.Offset >= r.LogEnd) {
+		return page.Say(page.Warn, "offset "+kit.Number(t.Offset)+" is outside the log, "+kit.Number(r.LogStart)+" to "+kit.Number(r.LogEnd))
+	}
+	p.goTo(p.layerOf(t.Offset))
+	return nil
 }
 
 func (p *segments) found(r model.LookupResult, err error) tea.Cmd {
