@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package groups
 
@@ -23,7 +23,7 @@ import (
 	"github.com/strata-kafka/strata/model"
 )
 
-var kills = flag.Int("kills", 12, "how many times the kill test kills its child")
+var kills = flag.Int("kills", 6, "how many times the kill test kills its child")
 
 // TestMain is also the entry of the children that tests start, to be killed, starved or refused.
 func TestMain(m *testing.M) {

@@ -40,6 +40,11 @@
 //   - The lock is taken before the walk, on the same open file that bbolt is given: a file that is being written looks
 //     damaged. After the lock the file must still be the one at its path: another process may have moved it aside.
 //   - A cut file whose missing part held nothing is lengthened and kept; its offsets are worth more than tidiness.
+//   - A damaged value costs its own entry, and is said on opening and in its group; but configs are loaded whole or not at all,
+//     and a reset wants to know the whole group: what deletes or overwrites must not guess.
+//   - Topic configs are lost with a damaged store, so the store says that (ConfigsLost): retention by the defaults could delete
+//     what was to be kept for ever.
+//   - After an I/O error nothing is written any more: the kernel may have dropped pages that bbolt takes for written.
 //   - A store without any write permission is read-only for root too.
 //   - A plan's rows carry what they start from, and the transaction that applies it compares offset, epoch and metadata:
 //     two commits of the same offset are the same to a consumer, so the commit's time does not count.

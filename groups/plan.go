@@ -113,7 +113,7 @@ func (p *planner) targets(ctx context.Context) ([]target, error) {
 
 // selected returns the partitions that the request names, or nil where it names none.
 func (p *planner) selected(ctx context.Context) (map[model.TopicPartition]bool, error) {
-	if p.Request.Topics == nil {
+	if len(p.Request.Topics) == 0 {
 		return nil, nil
 	}
 	set := map[model.TopicPartition]bool{}

@@ -1,0 +1,97 @@
+package groups
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/strata-kafka/strata/model"
+)
+
+// maxJournal is how many resets the journal keeps; the oldest go first.
+const maxJournal = 10_000
+
+// whereDelete stands in the journal for the deletion of a group.
+const whereDelete = "delete group"
+
+// DeleteGroup removes a group and its offsets, with a journal entry by which the offsets can be had back. Errors: ErrNoGroup;
+// ErrRefused while it is active.
+func (s *Service) DeleteGroup(ctx context.Context, id string) error {
+	fail := func(err error) error { return fmt.Errorf("delete group %q: %w", id, err) }
+	if err := ctx.Err(); err != nil {
+		return fail(err)
+	}
+	if err := s.writable(); err != nil {
+		return fail(err)
+	}
+	l := s.group(id)
+	l.fence.Lock()
+	defer l.fence.Unlock()
+	if why := s.refusal(id); why != "" {
+		return fail(fmt.Errorf("%w: %s", model.ErrRefused, why))
+	}
+	now := s.o.Now().UnixMilli()
+	err := s.db.update(func(tx *bbolt.Tx) error {
+		st, err := readGroup(s.db, tx, id)
+		if err != nil {
+			return err
+		}
+		if !st.known && len(st.offsets) == 0 {
+			return model.ErrNoGroup
+		}
+		e := model.JournalEntry{Group: id, At: now, Who: s.o.Who, Where: whereDelete}
+		for _, c := range st.offsets {
+			e.Rows = append(e.Rows, model.PlanRow{TopicPartition: c.TopicPartition, From: c.Offset, To: model.Unknown, Change: model.NoCount(),
+				LeaderEpoch: -1, FromEpoch: c.LeaderEpoch, FromMetadata: c.Metadata})
+		}
+		if len(e.Rows) > 0 {
+			if err := s.write(tx, &e, now); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket([]byte(groupsBucket)).Delete([]byte(id))
+	})
+	if errors.Is(err, model.ErrNoGroup) {
+		return s.noGroup(id)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	s.tell()
+	return nil
+}
+
+// Journal returns the resets made, newest first. Damaged entries are left out.
+func (s *Service) Journal(ctx context.Context) ([]model.JournalEntry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var out []model.JournalEntry
+	err := s.db.view(func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(journalBucket)).Cursor()
+		for k, v := c.Last(); k != nil; k, v = c.Prev() {
+			// What is damaged was said on opening.
+			if e, err := s.db.journalEntry(k, v); err == nil {
+				out = append(out, e)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	return out, nil
+}
+
+func (db *DB) journalEntry(k, v []byte) (model.JournalEntry, error) {
+	e, err := parseJournal(v)
+	if err != nil {
+		return e, db.corrupt("journal entry %x: %v", k, err)
+	}
+	f := fields{b: bytes.Clone(k)}
+	e.ID = f.u64()
+	return e, f.end()
+}
