@@ -258,7 +258,7 @@ func TestSuspendAndResume(t *testing.T) {
 			x.typed("j?") // in one piece: both are keys
 			x.wait(`A topic is`)
 			x.typed("\x1b")
-			x.wait(`3 of 4 topics`)
+			x.wait(`enter open`)
 			x.typed("q")
 			x.wait(`closed: Close`)
 			x.typed("exit\r")
@@ -289,7 +289,7 @@ func TestResizeStorm(t *testing.T) {
 	x.typed("?")
 	x.wait(`A topic is a named log`)
 	x.typed("\x1b")
-	x.wait(`orders`)
+	x.wait(`enter open`)
 	x.typed("q")
 	if code := x.ended(); code != 0 {
 		t.Errorf("exit code %d", code)
