@@ -5,6 +5,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/batches"
 	"github.com/strata-kafka/strata/ui/pages/index"
 	"github.com/strata-kafka/strata/ui/pages/partitions"
+	"github.com/strata-kafka/strata/ui/pages/records"
 	"github.com/strata-kafka/strata/ui/pages/segments"
 	"github.com/strata-kafka/strata/ui/pages/topics"
 )
@@ -16,6 +17,7 @@ func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
 		page.Index:      index.New,
 		page.Batches:    batches.New,
+		page.Records:    records.New,
 		page.Segments:   segments.New,
 		page.Partitions: partitions.New,
 		page.Topics:     topics.New,

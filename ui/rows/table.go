@@ -90,7 +90,8 @@ type place struct {
 	short                                       bool // times without seconds
 }
 
-// place decides the columns for w cells. The value keeps a third of the screen, and more cells than any other.
+// place decides the columns for w cells. The value keeps a third of the screen or 36 cells,
+// and more cells than any other.
 func (t *Table) place(w int) place {
 	p := place{offset: t.offset, time: t.time, key: min(t.key, max(8, w/6)), hdrs: hdrsW, size: sizeW}
 	if t.Where {
@@ -110,16 +111,16 @@ func (t *Table) place(w int) place {
 			}
 		}
 		p.value = rest + gap
-		return p.value >= max(w*35/100, p.where+1, p.offset+1, p.time+1, p.key+1, min(20, w))
+		return p.value >= max(w*35/100, p.where+1, p.offset+1, p.time+1, p.key+1, min(36, w/2))
 	}
 	for _, give := range [...]func(){
 		func() { p.hdrs = 0 },
-		func() { p.size = 0 },
 		func() {
 			if p.time > shortW && t.Clock.Form < kit.EpochTime {
 				p.time, p.short = shortW, true
 			}
 		},
+		func() { p.size = 0 },
 		func() { p.time = 0 },
 		func() { p.key = min(p.key, 8) },
 		func() { p.where = min(p.where, 6) },
@@ -165,7 +166,7 @@ func (t *Table) Head(w int) string {
 	cell("VALUE", p.value, false)
 	cell("HDRS", p.hdrs, true)
 	cell("SIZE", p.size, true)
-	return kit.Cut(l.String(), w)
+	return kit.Cut(strings.TrimRight(l.String(), " "), w)
 }
 
 // Row returns a record's line in w cells, without the list's gutter.
