@@ -4,6 +4,7 @@ import (
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/pages/batches"
 	"github.com/strata-kafka/strata/ui/pages/index"
+	"github.com/strata-kafka/strata/ui/pages/lookup"
 	"github.com/strata-kafka/strata/ui/pages/partitions"
 	"github.com/strata-kafka/strata/ui/pages/records"
 	"github.com/strata-kafka/strata/ui/pages/segments"
@@ -15,6 +16,7 @@ import (
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
+		page.Lookup:     lookup.New,
 		page.Index:      index.New,
 		page.Batches:    batches.New,
 		page.Records:    records.New,

@@ -1,0 +1,147 @@
+package lookup
+
+import (
+	"strings"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
+)
+
+const (
+	nameCells = 11 // a step's word
+	barCells  = 32
+)
+
+func (p *lookup) View(w, h int) string {
+	if p.src == nil {
+		return kit.Problem(p.Theme, w, h, "this source shows no files to look into", "esc goes back")
+	}
+	if h <= headLines {
+		return kit.Block(p.head(w), w, h)
+	}
+	out := p.head(w) + "\n" + page.Rule(p.Theme, w, "") + "\n"
+	body := h - headLines
+	switch {
+	case p.wrong != "":
+		return out + kit.Problem(p.Theme, w, body, p.wrong, "enter looks up what is typed")
+	case p.err != nil:
+		return out + kit.Problem(p.Theme, w, body, p.err.Error(), "enter tries again, esc goes back")
+	case !p.known && p.run.Slow():
+		return out + kit.Empty(p.Theme, w, body, "looking it up", "the steps come when it is found")
+	case !p.known && p.run.Busy():
+		return out + kit.Block("", w, body)
+	case !p.known:
+		return out + kit.Empty(p.Theme, w, body, "this shows how a record is found: which segment, which index entry, which bytes",
+			"type an offset or a time, then enter")
+	case body < 8:
+		return out + p.list.View(w, body, p.line(w))
+	}
+	body -= footLines
+	return out + p.list.View(w, body, p.line(w)) + "\n" + p.foot(w)
+}
+
+func (p *lookup) head(w int) string {
+	var l kit.Line
+	l.Space(1).Add(p.Theme.Dim, "offset or time").Space(2)
+	l.Text(p.input.View(p.Theme, max(0, w-l.Width()-1), p.TakesText()))
+	return l.Fit(w)
+}
+
+// line returns the function that draws a line of the list.
+func (p *lookup) line(w int) func(i int64) string {
+	return func(i int64) string {
+		var l kit.Line
+		at, t := p.lines[i], p.Theme
+		step := &p.last.result.Steps[at.step]
+		switch at.kind {
+		case lineStep:
+			l.Cell(t.Accent, kit.Safe(step.Step, 40), nameCells, false).Text(kit.Safe(step.What, 400))
+		case lineProbe:
+			l.Space(nameCells)
+			p.probe(&l, step.Step, at, w)
+		case lineValue:
+			l.Space(nameCells).Add(t.Dim, t.Glyphs.To+" ").Text(kit.Safe(step.Value, 400))
+		}
+		return l.String()
+	}
+}
+
+// probe draws what is left of a list, and the thing that is compared now.
+func (p *lookup) probe(l *kit.Line, step string, at line, w int) {
+	t := p.Theme
+	probes := p.last.probes[step]
+	if at.probe >= len(probes) {
+		return
+	}
+	b := &probes[at.probe]
+	cells := int64(max(8, min(barCells, (w-nameCells)/3)))
+	cell := func(i int64) int64 { return min(cells-1, i*cells/max(1, b.n)) }
+	from, to, mid := cell(b.lo), cell(max(b.lo, b.hi-1)), cell(b.mid)
+	l.Add(t.Rule, strings.Repeat(t.Glyphs.BarEmpty, int(from)))
+	l.Add(t.Dim, strings.Repeat(t.Glyphs.Shade[len(t.Glyphs.Shade)-1], int(mid-from)))
+	l.Add(t.Accent, t.Glyphs.Bar)
+	l.Add(t.Dim, strings.Repeat(t.Glyphs.Shade[len(t.Glyphs.Shade)-1], int(to-mid)))
+	l.Add(t.Rule, strings.Repeat(t.Glyphs.BarEmpty, int(cells-1-to))).Space(2)
+	word := " > "
+	if b.right {
+		word = " ≤ "
+	}
+	what := "entry "
+	if step == "segments" {
+		what = "segment "
+	}
+	l.Add(t.Dim, what+kit.PadLeft(kit.Number(b.mid), kit.Width(kit.Number(b.n)))+"  ")
+	widest := 0
+	for i := range probes {
+		widest = max(widest, kit.Width(p.figure(probes[i].value)))
+	}
+	l.Text(kit.PadLeft(p.figure(b.value), widest)).Add(t.Dim, word+p.figure(p.goal()))
+}
+
+func (p *lookup) goal() int64 {
+	if p.last.target.ByTime {
+		return p.last.target.Time
+	}
+	return p.last.target.Offset
+}
+
+// figure writes what is compared: an offset, or a time.
+func (p *lookup) figure(n int64) string {
+	if p.last.target.ByTime {
+		return p.Clock.Stamp(n)
+	}
+	return kit.Number(n)
+}
+
+// foot says what was found.
+func (p *lookup) foot(w int) string {
+	r, t := &p.last.result, p.Theme
+	var l kit.Line
+	l.Space(1)
+	if r.Found {
+		l.Add(t.Good, t.Glyphs.Good+" ").Add(t.Dim, "offset ").Text(kit.Number(r.Offset)).Add(t.Dim, " at ").Text(p.Clock.Stamp(r.Time))
+		l.Add(t.Dim, ", in the batch at byte ").Text(kit.Number(r.Position))
+	} else {
+		l.Add(t.Warn, t.Glyphs.Bad+" there is no record at or after it").Add(t.Dim, ": the log ends at ").Text(kit.Number(r.Offset))
+	}
+	var second kit.Line
+	second.Space(1)
+	if len(r.Faults) > 0 {
+		f := &r.Faults[0]
+		second.Add(t.Bad, t.Glyphs.Bad+" "+kit.Safe(f.File+": "+f.What, 500))
+		if n := len(r.Faults) - 1; n > 0 {
+			second.Add(t.Dim, " and "+kit.Number(int64(n))+" more")
+		}
+	}
+	return page.Rule(t, w, "") + "\n" + l.Fit(w) + "\n" + second.Fit(w)
+}
+
+// indexOf returns the index that a step looked into.
+func indexOf(step string) (model.IndexKind, bool) {
+	switch k := model.IndexKind(step); k {
+	case model.OffsetIndex, model.TimeIndex, model.TxnIndex:
+		return k, true
+	}
+	return "", false
+}
