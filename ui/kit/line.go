@@ -86,7 +86,7 @@ func (l *Line) Fit(w int) string {
 // the theme's Escape style, so that an escaped byte and the letters \x9b differ.
 func (t *Theme) SafeSpans(style Style, s string, limit int) []Span {
 	s = bound(s, limit)
-	if plain(s) {
+	if plain(s) || clean(s) {
 		return []Span{{s, style}}
 	}
 	var cuts []int

@@ -14,7 +14,7 @@ const maxMarks = 4
 // means all of s. Plain text comes back as it is, uncopied.
 func Safe(s string, limit int) string {
 	s = bound(s, limit)
-	if plain(s) {
+	if plain(s) || clean(s) {
 		return s
 	}
 	return string(appendSafe(make([]byte, 0, len(s)+32), s, nil))
@@ -55,6 +55,16 @@ func plain(s string) bool {
 	return true
 }
 
+// clean reports whether s is made of letters that stand for themselves.
+func clean(s string) bool {
+	for i, r := range s {
+		if (r < 0x20 || r > 0x7e) && quickRune(r) == 0 || r == utf8.RuneError && s[i] != 0xEF {
+			return false
+		}
+	}
+	return true
+}
+
 // appendSafe appends s escaped to dst. escaped, if not nil, is told of each run of dst that is no literal text.
 func appendSafe(dst []byte, s string, escaped func(from, to int)) []byte {
 	marks := maxMarks // nothing to stand on yet
@@ -68,6 +78,10 @@ func appendSafe(dst []byte, s string, escaped func(from, to int)) []byte {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		from := len(dst)
 		switch {
+		case quickRune(r) > 0:
+			dst, marks = append(dst, s[i:i+n]...), 0
+			i += n
+			continue
 		case c < 0x20:
 			dst = utf8.AppendRune(dst, 0x2400+rune(c))
 		case c == 0x7f:
