@@ -65,7 +65,7 @@ func (v *View) firstLayer() *layer { return v.layers[v.layerAt(v.start)] }
 
 // countKnown is the number of all data records, where all segments have been walked.
 func (v *View) countKnown() (int64, bool) {
-	if len(v.layers) == 0 {
+	if v.start >= v.end {
 		return 0, v.err == nil
 	}
 	var n int64

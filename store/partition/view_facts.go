@@ -3,6 +3,7 @@ package partition
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 
 	"github.com/strata-kafka/strata/model"
@@ -40,9 +41,10 @@ type facts struct {
 	stride   int64
 
 	batches  int64
+	placed   int64 // of them with offsets that can be
 	records  int64 // data records
 	control  int64 // control records
-	last     int64 // highest offset; meaningless while batches is 0
+	last     int64 // highest offset; meaningless while placed is 0
 	first    int64 // lowest offset, likewise
 	firstMS  int64
 	maxMS    int64
@@ -75,7 +77,7 @@ func (f *facts) grown() *facts {
 		return new(facts)
 	}
 	n := &facts{walked: f.walked, lastPos: f.lastPos, lastHead: f.lastHead, stride: f.stride,
-		batches: f.batches, records: f.records, control: f.control, last: f.last, first: f.first, firstMS: f.firstMS,
+		batches: f.batches, placed: f.placed, records: f.records, control: f.control, last: f.last, first: f.first, firstMS: f.firstMS,
 		maxMS: f.maxMS, plain: f.plain, packed: f.packed, inflated: f.inflated, unpacked: f.unpacked, txnData: f.txnData}
 	n.marks = f.marks[:len(f.marks):len(f.marks)]
 	return n
@@ -96,15 +98,15 @@ func (f *facts) known() (segmentFacts, bool) {
 
 // segmentFacts is what others may read of facts without holding its lock.
 type segmentFacts struct {
-	batches, records, control, last, first, firstMS, maxMS int64
-	plain, packed, inflated, unpacked                      int64
-	disorder, txnData                                      bool
-	tail                                                   tailFacts
-	faults                                                 []model.Fault
+	placed, batches, records, control, last, first, firstMS, maxMS int64
+	plain, packed, inflated, unpacked                              int64
+	disorder, txnData                                              bool
+	tail                                                           tailFacts
+	faults                                                         []model.Fault
 }
 
 func (f *facts) copyOut() segmentFacts {
-	return segmentFacts{f.batches, f.records, f.control, f.last, f.first, f.firstMS, f.maxMS,
+	return segmentFacts{f.placed, f.batches, f.records, f.control, f.last, f.first, f.firstMS, f.maxMS,
 		f.plain, f.packed, f.inflated, f.unpacked, f.disorder, f.txnData, f.tail, f.faults[:len(f.faults):len(f.faults)]}
 }
 
@@ -142,7 +144,6 @@ func (f *facts) extend(ctx context.Context, v *View, l *layer, file *segment.Fil
 	}
 	s := file.Scanner(segment.ScanOptions{Headers: true, Stop: ctx.Err})
 	s.Goto(f.walked)
-	var r record.Reader
 	for upTo < 0 || f.batches <= upTo {
 		k := s.Next()
 		switch k {
@@ -155,7 +156,7 @@ func (f *facts) extend(ctx context.Context, v *View, l *layer, file *segment.Fil
 			f.tail = tailFacts{s.End() - f.walked, k == segment.Zeros}
 			return nil
 		case segment.Batch:
-			if err := f.add(s, file, &r); err != nil {
+			if err := f.add(l, s, file); err != nil {
 				f.note(v.batchFault(l, s.Pos(), s.Header().BaseOffset, "count", err.Error(), model.SevDamage))
 			}
 		}
@@ -169,7 +170,7 @@ func (f *facts) extend(ctx context.Context, v *View, l *layer, file *segment.Fil
 // restart forgets all.
 func (f *facts) restart() {
 	f.walked, f.whole, f.lastPos, f.marks, f.stride = 0, false, 0, nil, firstStride
-	f.batches, f.records, f.control, f.plain, f.packed, f.inflated, f.unpacked = 0, 0, 0, 0, 0, 0, 0
+	f.batches, f.placed, f.records, f.control, f.plain, f.packed, f.inflated, f.unpacked = 0, 0, 0, 0, 0, 0, 0, 0
 	f.firstMS, f.maxMS, f.disorder, f.txnData, f.faults = model.NoTime, model.NoTime, false, false, nil
 }
 
@@ -180,7 +181,7 @@ func (f *facts) note(t model.Fault) {
 }
 
 // add counts the batch that s is at. The error says why its records could not be counted.
-func (f *facts) add(s *segment.Scanner, file *segment.File, r *record.Reader) error {
+func (f *facts) add(l *layer, s *segment.Scanner, file *segment.File) error {
 	h := s.Header()
 	if f.batches%f.stride == 0 {
 		f.marks = append(f.marks, mark{s.Pos(), h.BaseOffset})
@@ -194,9 +195,16 @@ func (f *facts) add(s *segment.Scanner, file *segment.File, r *record.Reader) er
 		first, count, err = wrapperCount(s, file)
 	}
 	if f.batches == 0 {
-		f.first, f.last = first, h.LastOffset()
 		f.firstMS = firstTime(h)
-	} else {
+	}
+	switch {
+	case first < l.base || h.LastOffset()-l.base > math.MaxInt32:
+		f.disorder = true // it has no offset of this segment
+	case f.placed == 0:
+		f.first, f.last = first, h.LastOffset()
+		f.placed++
+	default:
+		f.placed++
 		f.disorder = f.disorder || first <= f.last
 		f.first, f.last = min(f.first, first), max(f.last, h.LastOffset())
 	}

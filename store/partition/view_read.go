@@ -33,6 +33,9 @@ type reading struct {
 	rd    record.Reader
 	arena arena
 	names []record.RecordHeader
+	from  int64 // where the request begins
+	next  int64 // behind the records and batches that were passed in order
+	good  int   // records of the page that lie where they should
 	seen  map[faultKey]bool
 }
 
@@ -84,6 +87,7 @@ func (v *View) Records(ctx context.Context, q model.RecordQuery) (model.RecordPa
 func (g *reading) forward(from int64) error {
 	p := &g.page
 	p.Prev, p.AtStart = from, from <= p.Start
+	g.from, g.next = from, from
 	more, err := g.span(from, p.End)
 	if err != nil {
 		return err
@@ -96,16 +100,9 @@ func (g *reading) forward(from int64) error {
 	return nil
 }
 
-// following is the offset behind the records of the page: that of the last one which lies where it should.
+// following is the offset to go on from. What lies where it should not does not count.
 func (g *reading) following() int64 {
-	recs := g.page.Records
-	next := recs[0].Offset + 1
-	for i := range recs {
-		if !recs[i].Untrusted || recs[i].Offset < g.page.End {
-			next = max(next, recs[i].Offset+1)
-		}
-	}
-	return next
+	return max(g.next, g.from+1)
 }
 
 // span reads the records of [from, to) until the page is full; more tells that it is.
@@ -157,9 +154,13 @@ func (g *reading) layer(n int, from, to int64) (more bool, err error) {
 		if h.LastOffset() < from || h.BaseOffset >= to && !h.Legacy() && !g.stray(l, h) {
 			continue
 		}
-		full, err := g.batch(n, s, from, to, g.take)
+		stray := g.stray(l, h)
+		full, err := g.batch(n, s, from, to, func(m model.Record) bool { return g.take(m, stray) })
 		if err != nil || full {
 			return full, err
+		}
+		if !stray {
+			g.next = max(g.next, min(h.NextOffset(), to))
 		}
 	}
 }
@@ -283,11 +284,17 @@ func (g *reading) keep(m *model.Record) {
 	}
 }
 
-// take appends a record to the page; true means that the page is full.
-func (g *reading) take(m model.Record) bool {
+// take appends a record to the page; true means that the page is full. Records with offsets that cannot be do not fill
+// it, so that each page gets on.
+func (g *reading) take(m model.Record, stray bool) bool {
 	g.keep(&m)
 	g.page.Records = append(g.page.Records, m)
-	return len(g.page.Records) >= g.max || g.used >= g.bytes
+	if stray {
+		return len(g.page.Records) >= 2*g.max
+	}
+	g.good++
+	g.next = max(g.next, m.Offset+1)
+	return g.good >= g.max || g.used >= g.bytes
 }
 
 // fault lists a fault once.

@@ -68,7 +68,7 @@ func (v *View) segmentRow(ctx context.Context, l *layer) model.Segment {
 		s.Records, s.Batches = model.Exactly(k.records), model.Exactly(k.batches)
 		s.FirstTimestamp, s.LastTimestamp = k.firstMS, k.maxMS
 		s.Trailing, s.TrailingZero = k.tail.trailing, k.tail.zeros
-		if k.batches > 0 {
+		if k.placed > 0 {
 			s.Last = k.last
 		}
 		if k.unpacked == k.packed {

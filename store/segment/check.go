@@ -122,18 +122,16 @@ func (c *Checker) batch(f *File, x *Checked) {
 func RecordFault(t *model.Fault, h record.Header, err error) {
 	t.Kind, t.What = "record", err.Error()
 	var fe *record.FormatError
+	if errors.As(err, &fe) && !fe.Inflated {
+		t.Position += int64(fe.Pos)
+	}
 	switch {
 	case errors.Is(err, record.ErrCodec):
 		t.Kind, t.What = "codec", "unknown "+h.Codec().String()
 	case errors.Is(err, record.ErrTooLarge):
 		t.Kind = "codec"
-	case errors.As(err, &fe):
-		if fe.Field == "record count" {
-			t.Kind = "count"
-		}
-		if !fe.Inflated {
-			t.Position += int64(fe.Pos)
-		}
+	case fe != nil && fe.Field == "record count":
+		t.Kind = "count"
 	}
 	t.Follows = fmt.Sprintf("records of the batch at offsets %d to %d are missing", h.BaseOffset, h.LastOffset())
 }

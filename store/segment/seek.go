@@ -1,6 +1,8 @@
 package segment
 
 import (
+	"math"
+
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
@@ -49,8 +51,8 @@ func (f *File) SeekOffset(target int64, stop func() error) (Place, error) {
 		p.Batches++
 		h := s.Header()
 		p.Scanned = s.Pos() + s.Len() - p.From
-		if h.LastOffset() < target {
-			continue
+		if h.LastOffset() < target || h.LastOffset()-f.Base > math.MaxInt32 {
+			continue // the latter is no offset of this segment
 		}
 		p.Found, p.Pos, p.Header = true, s.Pos(), h
 		if h.BaseOffset > target && p.Entry < 0 && !h.Legacy() {

@@ -1,6 +1,8 @@
 package segment
 
 import (
+	"math"
+
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
@@ -18,6 +20,10 @@ type Tail struct {
 	Scanned  int64 // bytes that were read past
 	LastPos  int64 // byte of the last batch, -1 for none
 	Last     record.Header
+	before   int64 // Next before the batch that has raised it
+	run      int   // batches that have raised it
+	lower    int   // batches since then that lie below it, each behind the other
+	lowNext  int64
 	Faults   []model.Fault
 }
 
@@ -60,12 +66,32 @@ func (f *File) tailFrom(t Tail, stop func() error) (Tail, error) {
 			return t, nil
 		case Batch:
 			h := s.Header()
-			t.Next = max(t.Next, h.NextOffset())
+			t.follow(h, f.Base)
 			t.MaxTime = max(t.MaxTime, h.MaxTimestamp)
 			t.Epoch = h.LeaderEpoch
 			t.LastPos, t.Last = s.Pos(), h
 			t.End = s.Pos() + s.Len()
 		}
+	}
+}
+
+// follow takes a batch's offsets into account. One batch whose base offset is damaged must not move the end of the log:
+// where what follows it goes on from what lies before it, or where it is the first and two batches in order lie below it,
+// it does not count.
+func (t *Tail) follow(h record.Header, base int64) {
+	if h.LastOffset()-base > math.MaxInt32 || h.LastOffset() < base {
+		return // no index could hold it
+	}
+	switch {
+	case h.BaseOffset >= t.Next:
+		t.before, t.Next, t.lower = t.Next, h.NextOffset(), 0
+		t.run++
+	case h.BaseOffset >= t.before && t.before > base:
+		t.Next, t.lower = h.NextOffset(), 0
+	case t.run == 1 && t.lower > 0 && h.BaseOffset >= t.lowNext:
+		t.before, t.Next, t.lower, t.run = t.lowNext, h.NextOffset(), 0, 2
+	default:
+		t.lower, t.lowNext = 1, h.NextOffset()
 	}
 }
 
