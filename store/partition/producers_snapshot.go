@@ -92,7 +92,10 @@ func (l *Log) readSnapshot(s *producers, end int64) (from int64, err error) {
 			s.adopt(list)
 			return offset, nil
 		}
-		l.notice(fmt.Sprintf("%s: %v; producers are found out from the log", path, err))
+		l.notice(fmt.Sprintf("%s: %v; it is removed, producers are found out from the log", path, err))
+		if err := l.forgetSnapshots(func(o int64) bool { return o == offset }); err != nil {
+			return 0, err
+		}
 	}
 	return l.segs[0].base, nil
 }

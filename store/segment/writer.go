@@ -239,11 +239,10 @@ func (s *Segment) Sync() error {
 // syncClosed flushes the files of a suspended segment.
 func (s *Segment) syncClosed() error {
 	for _, kind := range []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex} {
-		path := s.path(kind)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f, err := os.OpenFile(s.path(kind), os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // no aborted transaction, or deleted meanwhile
 		}
-		f, err := s.o.open(path)
 		if err != nil {
 			return fmt.Errorf("flush segment %d: %w", s.base, err)
 		}
