@@ -170,12 +170,12 @@ func TestHostileBatchesAreRefused(t *testing.T) {
 	}
 }
 
-// TestBombsStayOutside inflates 100 kB to 100 MB in every codec that can.
+// TestBombsStayOutside has 100 MB in 100 kB of gzip, and the like in others.
 func TestBombsStayOutside(t *testing.T) {
 	block := make([]byte, 100<<20)
-	for _, c := range []Codec{Gzip, Snappy, Lz4, Zstd} {
+	for c, size := range map[Codec]int{Gzip: len(block), Snappy: 40 << 20, Lz4: 40 << 20, Zstd: 40 << 20} {
 		t.Run(c.String(), func(t *testing.T) {
-			section, err := Compress(nil, c, 0, block)
+			section, err := Compress(nil, c, 0, block[:size])
 			if err != nil {
 				t.Fatal(err)
 			}

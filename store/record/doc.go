@@ -59,7 +59,7 @@
 //   - The place of the next record comes from its length, not from adding up
 //     its fields: the processor then decodes several records at once. The sum
 //     is still compared, as a check.
-//   - Records are checked 32 at a time, and only their borders are noted: a
+//   - Records are checked up to 256 at a time, and only their borders are noted: a
 //     tight loop over local variables is three times as fast as one that keeps
 //     a record's fields in memory, and counting needs nothing else.
 //   - Record headers are checked while reading but decoded only on demand:

@@ -7,38 +7,55 @@ import (
 )
 
 // markCount is how many records are parsed at a time.
-const markCount = 32
+const markCount = 256
 
 // parse checks records from pos on and marks where they end, until the marks
 // are used up, the records are, or there is damage.
-//
-// The usual record goes the short way: its fields up to the key have 7 bytes
-// together, which are looked at as one word; key and value have lengths of 1
-// or 2 bytes; there are no headers. Whatever is unusual, or near the end of
-// the section, is left to slowRecord.
 func (r *Reader) parse() {
 	b, p := r.section, r.pos
-	n := min(markCount, int(r.left))
-	last := len(b) - 24 // the last place for the short way
+	want := min(markCount, int(r.left))
 	r.marks[0] = int32(p)
-	i := 0
-	var w, u uint64
-	var end, k int
-	for ; i < n; i++ {
-		if p > last {
-			goto slow
+	n := 0
+	for n < want {
+		n += quickRecords(b, p, r.marks[n+1:want+1])
+		if p = int(r.marks[n]); n == want {
+			break
 		}
-		w = binary.LittleEndian.Uint64(b[p : p+8])
-		u = w & 0x7f
-		k = p + 4
+		end := r.slowRecord(b, p)
+		if end == 0 {
+			r.left = int32(n)
+			break
+		}
+		n++
+		r.marks[n] = int32(end)
+		p = end
+	}
+	r.pos, r.n = p, n
+	r.left -= int32(n)
+}
+
+// quickRecords checks records at b[p:] and writes where they end into marks,
+// until these are full or a record is unusual. It gives their number.
+//
+// The usual record has fields up to the key of 7 bytes together, which are
+// looked at as one word; lengths of key and value of 1 or 2 bytes; no headers.
+func quickRecords(b []byte, p int, marks []int32) int {
+	last := len(b) - 8
+	for i := range marks {
+		if p > last {
+			return i
+		}
+		w := binary.LittleEndian.Uint64(b[p : p+8])
+		u := w & 0x7f
+		k := p + 4
 		if w&0x80 != 0 {
 			u |= w >> 1 & 0x3f80
 			k++
 			w >>= 8
 		}
-		end = k - 3 + int(u>>1)
+		end := k - 3 + int(u>>1)
 		if w&0xff80 != 0 || u&1 != 0 || end > len(b) {
-			goto slow // a longer or impossible length, or attributes
+			return i // a longer or impossible length, or attributes
 		}
 		// The last bytes of the deltas are those without the high bit.
 		for w >>= 16; w&0x80 != 0; w >>= 8 {
@@ -48,46 +65,37 @@ func (r *Reader) parse() {
 			k++
 		}
 		if k > p+7 {
-			goto slow
+			return i
 		}
-		if u = uint64(b[k]); u >= 0x80 {
-			k++
-			if b[k] >= 0x80 {
-				goto slow
+		n := int(b[k])
+		if n >= 0x80 {
+			if k++; k >= len(b) || b[k] >= 0x80 {
+				return i
 			}
-			u = u&0x7f | uint64(b[k])<<7
+			n = n&0x7f | int(b[k])<<7
 		}
-		if u&1 != 0 && u != 1 {
-			goto slow
+		if n&1 != 0 && n != 1 {
+			return i
 		}
-		k += int(u>>1) + 1
-		if k+1 >= len(b) {
-			goto slow
+		k += n>>1 + 1
+		if k >= len(b) {
+			return i
 		}
-		if u = uint64(b[k]); u >= 0x80 {
-			k++
-			if b[k] >= 0x80 {
-				goto slow
+		n = int(b[k])
+		if n >= 0x80 {
+			if k++; k >= len(b) || b[k] >= 0x80 {
+				return i
 			}
-			u = u&0x7f | uint64(b[k])<<7
+			n = n&0x7f | int(b[k])<<7
 		}
-		k += int(u>>1) + 1
-		if u&1 != 0 && u != 1 || k != end-1 || b[k] != 0 {
-			goto slow
+		k += n>>1 + 1
+		if n&1 != 0 && n != 1 || k != end-1 || b[end-1] != 0 {
+			return i
 		}
-		r.marks[i+1] = int32(end)
-		p = end
-		continue
-	slow:
-		if end = r.slowRecord(b, p); end == 0 {
-			r.left = int32(i)
-			break
-		}
-		r.marks[i+1] = int32(end)
+		marks[i] = int32(end)
 		p = end
 	}
-	r.pos, r.n = p, i
-	r.left -= int32(i)
+	return len(marks)
 }
 
 // slowRecord checks any record at b[p:]. It gives the place after it, or 0 and

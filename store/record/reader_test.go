@@ -139,19 +139,21 @@ func TestKitchenRecords(t *testing.T) {
 }
 
 func TestCountAfterNext(t *testing.T) {
-	for count := range 70 {
-		recs := make([]Input, count+1)
+	for _, count := range []int{1, 2, 5, markCount - 1, markCount, markCount + 1, 2 * markCount, 2*markCount + 7} {
+		recs := make([]Input, count)
 		batch := plainBatch(t, Spec{}, recs...)
 		var r Reader
 		for taken := range count {
 			if err := r.Reset(batch); err != nil {
 				t.Fatal(err)
 			}
-			for range taken {
-				r.Next()
+			for i := range taken {
+				if !r.Next() || r.Record().OffsetDelta != int32(i) {
+					t.Fatalf("record %d of %d: %+v, %v", i, count, r.Record(), r.Err())
+				}
 			}
-			if n, err := r.Count(); n != count+1-taken || err != nil {
-				t.Fatalf("%d of %d records after %d, %v", n, count+1, taken, err)
+			if n, err := r.Count(); n != count-taken || err != nil {
+				t.Fatalf("%d of %d records after %d, %v", n, count, taken, err)
 			}
 			if n, err := r.Count(); n != 0 || err != nil || r.Next() {
 				t.Fatalf("%d more, %v", n, err)
