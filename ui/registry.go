@@ -3,9 +3,11 @@ package ui
 import (
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/pages/batches"
+	"github.com/strata-kafka/strata/ui/pages/check"
 	"github.com/strata-kafka/strata/ui/pages/index"
 	"github.com/strata-kafka/strata/ui/pages/lookup"
 	"github.com/strata-kafka/strata/ui/pages/partitions"
+	"github.com/strata-kafka/strata/ui/pages/record"
 	"github.com/strata-kafka/strata/ui/pages/records"
 	"github.com/strata-kafka/strata/ui/pages/segments"
 	"github.com/strata-kafka/strata/ui/pages/topics"
@@ -16,9 +18,11 @@ import (
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
+		page.Check:      check.New,
 		page.Lookup:     lookup.New,
 		page.Index:      index.New,
 		page.Batches:    batches.New,
+		page.Record:     record.New,
 		page.Records:    records.New,
 		page.Segments:   segments.New,
 		page.Partitions: partitions.New,
