@@ -14,7 +14,8 @@ import (
 type help struct {
 	kit.Scroller
 	lines []string
-	width int
+	width int // for which lines are laid out
+	layer int // likewise
 }
 
 func (r *root) openHelp() { r.overlay = &help{} }
@@ -38,8 +39,8 @@ func (o *help) hints() []hint {
 func (o *help) scroll(d int64) { o.Move(d) }
 
 func (o *help) full(r *root, w, h int) string {
-	if o.width != w {
-		o.width, o.lines = w, r.helpLines(w)
+	if id := r.top().id; o.width != w || o.layer != id {
+		o.width, o.layer, o.lines = w, id, r.helpLines(w)
 	}
 	o.Len = int64(len(o.lines))
 	return o.View(h, func(i int64) string { return o.lines[i] })

@@ -136,7 +136,31 @@ func (r *root) run(id int, c page.Command) tea.Cmd {
 	if id == 0 {
 		return cmd
 	}
-	return r.wrap(id, cmd)
+	return r.prompt(r.wrap(id, cmd))
+}
+
+// promptWait is how long a key waits for what it asked for; a request to the root is there in microseconds.
+const promptWait = 2 * time.Millisecond
+
+// prompt does at once what a command brings at once, so that a key typed ahead meets the page that the key before it
+// has opened. What takes longer goes the usual way.
+func (r *root) prompt(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	c := make(chan tea.Msg, 1)
+	go func() { c <- cmd() }() // ends with the command
+	t := time.NewTimer(promptWait)
+	defer t.Stop()
+	select {
+	case msg := <-c:
+		if m, ok := msg.(from); ok {
+			return r.received(m)
+		}
+		return func() tea.Msg { return msg }
+	case <-t.C:
+		return func() tea.Msg { return <-c }
+	}
 }
 
 // doubleClick is the longest time between the two clicks of a double click.

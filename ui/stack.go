@@ -92,6 +92,7 @@ func (r *root) push(o page.Open) tea.Cmd {
 		r.say(page.Warn, fmt.Sprintf("there is no page %q", o.Kind))
 		return nil
 	}
+	r.leave()
 	if o.Replace {
 		r.top().close()
 		r.stack[len(r.stack)-1] = l
@@ -107,6 +108,7 @@ func (r *root) jump(o page.Open) tea.Cmd {
 		r.say(page.Warn, fmt.Sprintf("there is no page %q", o.Kind))
 		return nil
 	}
+	r.leave()
 	r.reset(o)
 	return r.wrap(r.top().id, r.top().page.Init())
 }
@@ -114,6 +116,7 @@ func (r *root) jump(o page.Open) tea.Cmd {
 // back uncovers the page below; at the bottom it goes to where one would have come from.
 func (r *root) back() tea.Cmd {
 	if len(r.stack) > 1 {
+		r.leave()
 		r.top().close()
 		r.stack = r.stack[:len(r.stack)-1]
 		return r.uncover()
@@ -124,6 +127,15 @@ func (r *root) back() tea.Cmd {
 		return nil
 	}
 	return r.jump(up)
+}
+
+// leave takes away the overlay that belongs to the page on top.
+func (r *root) leave() {
+	switch r.overlay.(type) {
+	case *help, *palette:
+	default:
+		r.overlay = nil
+	}
 }
 
 // uncover tells the page that is on top again what it missed.

@@ -57,8 +57,8 @@ func plain(s string) bool {
 
 // clean reports whether s is made of letters that stand for themselves.
 func clean(s string) bool {
-	for i, r := range s {
-		if (r < 0x20 || r > 0x7e) && quickRune(r) == 0 || r == utf8.RuneError && s[i] != 0xEF {
+	for _, r := range s {
+		if (r < 0x20 || r > 0x7e) && quickRune(r) == 0 {
 			return false
 		}
 	}

@@ -3,6 +3,8 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -107,8 +109,14 @@ const (
 	streamEvery = 40 * time.Millisecond
 )
 
-// errGone is what the producer of a cancelled Stream is told by emit's false; run may return anything then.
-var errGone = errors.New("cancelled")
+// fault is a panic of a producer, to be raised again where the root catches it.
+type fault struct {
+	value any
+	stack []byte
+}
+
+// Error says what and where.
+func (f *fault) Error() string { return fmt.Sprintf("%v\n\n%s", f.value, f.stack) }
 
 // pipe hands items from the producer to the screen.
 type pipe[T any] struct {
@@ -133,9 +141,14 @@ func (s *Stream[T]) Start(ctx context.Context, run func(ctx context.Context, emi
 			return false
 		}
 	}
-	go func() {
-		err := errGone
-		defer func() { p.end <- err }()
+	go func() { // ends with run
+		var err error
+		defer func() {
+			if v := recover(); v != nil {
+				err = &fault{v, debug.Stack()}
+			}
+			p.end <- err
+		}()
 		err = run(ctx, emit)
 	}()
 	return s.next(0)
@@ -183,6 +196,10 @@ func (p *pipe[T]) drain(it Items[T]) Items[T] {
 
 // last takes what the producer left behind when it ended.
 func (p *pipe[T]) last(vals []T, err error, by *token) Items[T] {
+	var f *fault
+	if errors.As(err, &f) {
+		panic(f)
+	}
 	for {
 		select {
 		case v := <-p.in:
