@@ -415,6 +415,19 @@ func (v *View) open(l *layer) (*segment.File, error) {
 	return segment.OpenFile(v.dir, l.base, l.suffix)
 }
 
+// limit is up to which byte of a layer the view reaches: what was written since is not its own.
+func (v *View) limit(l *layer, f *segment.File) int64 {
+	if l.tail != nil && v.err == nil && l == v.layers[len(v.layers)-1] {
+		return min(f.Size, l.tail.End)
+	}
+	return f.Size
+}
+
+// scanner returns a scanner of what a layer held when the view was made.
+func (v *View) scanner(l *layer, f *segment.File, o segment.ScanOptions) *segment.Scanner {
+	return segment.NewScanner(f.Log, v.limit(l, f), o)
+}
+
 // layerOf returns the layer with a base offset, leftovers included. Errors wrap model.ErrNoSegment.
 func (v *View) layerOf(base int64) (*layer, error) {
 	for _, l := range v.layers {

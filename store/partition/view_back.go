@@ -55,7 +55,8 @@ func (g *reading) layerBack(n int, to int64, parts [][]model.Record) ([][]model.
 		return parts, false, err
 	}
 	defer f.Close()
-	end := f.Size
+	end := g.v.limit(l, f)
+	g.tailFaults(l)
 	if to < l.upper {
 		p, err := f.SeekOffset(to, g.ctx.Err)
 		if err != nil {
@@ -114,7 +115,7 @@ func (v *View) batchBefore(ctx context.Context, l *layer, f *segment.File, pos i
 // last ones of them are listed, which are enough to begin with.
 func (g *reading) refs(n int, f *segment.File, from, end, to int64) (list []ref, cut bool, err error) {
 	l := g.v.layers[n]
-	s := f.Scanner(segment.ScanOptions{Headers: true, Buffer: pageBuffer, Stop: g.ctx.Err})
+	s := g.v.scanner(l, f, segment.ScanOptions{Headers: true, Buffer: pageBuffer, Stop: g.ctx.Err})
 	s.Goto(from)
 	for {
 		k := s.Next()
@@ -148,7 +149,7 @@ func (g *reading) refs(n int, f *segment.File, from, end, to int64) (list []ref,
 
 // decodeBack decodes batches from the last to the first until the page is full.
 func (g *reading) decodeBack(n int, f *segment.File, refs []ref, to int64, parts [][]model.Record) ([][]model.Record, bool, error) {
-	s := f.Scanner(segment.ScanOptions{Check: true, Buffer: seekSize, Stop: g.ctx.Err})
+	s := g.v.scanner(g.v.layers[n], f, segment.ScanOptions{Check: true, Buffer: seekSize, Stop: g.ctx.Err})
 	have := 0
 	for _, p := range parts {
 		have += len(p)

@@ -184,7 +184,7 @@ func (v *View) scanLayer(ctx context.Context, l *layer, from, to int64, fn func(
 		}
 		pos = p.Pos
 	}
-	s := f.Scanner(segment.ScanOptions{Stop: ctx.Err})
+	s := v.scanner(l, f, segment.ScanOptions{Stop: ctx.Err})
 	s.Goto(pos)
 	for {
 		switch s.Next() {

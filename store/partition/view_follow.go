@@ -99,7 +99,7 @@ func (w *follower) layer(n int) error {
 	if rest := f.Size - pos; rest < int64(size) {
 		size = int(max(rest, seekSize))
 	}
-	s := f.Scanner(segment.ScanOptions{Check: true, Buffer: size, Stop: w.ctx.Err})
+	s := w.v.scanner(l, f, segment.ScanOptions{Check: true, Buffer: size, Stop: w.ctx.Err})
 	s.Goto(pos)
 	for {
 		switch s.Next() {

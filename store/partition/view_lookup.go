@@ -155,7 +155,7 @@ func (k *lookup) inLayer(f *segment.File, l *layer, seek func() (segment.Place, 
 
 // decode finds the record in its batch, or in those behind it where the batch has only a hole there.
 func (k *lookup) decode(f *segment.File, l *layer, p segment.Place, want func(*record.Record) bool) (bool, error) {
-	s := f.Scanner(segment.ScanOptions{Check: true, Buffer: seekSize, Stop: k.ctx.Err})
+	s := k.v.scanner(l, f, segment.ScanOptions{Check: true, Buffer: seekSize, Stop: k.ctx.Err})
 	s.Goto(p.Pos)
 	var r record.Reader
 	for {

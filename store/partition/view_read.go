@@ -138,13 +138,14 @@ func (g *reading) layer(n int, from, to int64) (more bool, err error) {
 		}
 		pos = p.Pos
 	}
-	s := f.Scanner(segment.ScanOptions{Check: true, Buffer: pageBuffer, Stop: g.ctx.Err})
+	s := g.v.scanner(l, f, segment.ScanOptions{Check: true, Buffer: pageBuffer, Stop: g.ctx.Err})
 	s.Goto(pos)
 	for {
 		switch s.Next() {
 		case segment.Failed:
 			return false, scanError(f, s)
 		case segment.End, segment.Torn, segment.Zeros:
+			g.tailFaults(l)
 			return false, nil
 		case segment.Damage:
 			g.fault(g.v.scanFault(l, s))
@@ -311,6 +312,13 @@ func (g *reading) fault(t model.Fault) {
 func (g *reading) faults(list []model.Fault) {
 	for _, t := range list {
 		g.fault(t)
+	}
+}
+
+// tailFaults lists what is damaged behind the last batch of the log.
+func (g *reading) tailFaults(l *layer) {
+	if l.upper == g.v.end && l.tail != nil {
+		g.faults(l.tail.Faults)
 	}
 }
 

@@ -178,7 +178,7 @@ func (s *search) layerChunks(n int) ([]chunk, error) {
 		return nil, err
 	}
 	defer f.Close()
-	from, to := int64(0), f.Size
+	from, to := int64(0), s.v.limit(l, f)
 	if s.from > l.base {
 		p, err := f.SeekOffset(s.from, s.ctx.Err)
 		if err != nil {

@@ -205,7 +205,7 @@ func (v *View) hopLayer(ctx context.Context, l *layer, from, to int64, fn func(h
 		}
 		pos = p.Pos
 	}
-	s := f.Scanner(segment.ScanOptions{Headers: true, Buffer: 64 << 10, Stop: ctx.Err})
+	s := v.scanner(l, f, segment.ScanOptions{Headers: true, Buffer: 64 << 10, Stop: ctx.Err})
 	s.Goto(pos)
 	for {
 		switch s.Next() {
@@ -243,7 +243,7 @@ type verdict struct {
 
 type abortList struct {
 	list []segment.AbortedTxn
-	ok   bool // there is a file, and all of it could be read
+	ok   bool // all of it could be read, and what it does not say is not so
 }
 
 // markers are those that have been met in the bytes [from, to) of a layer.
@@ -294,17 +294,17 @@ func (j *judge) decide(h record.Header, n int, pos int64) (verdict, error) {
 		if err != nil {
 			return verdict{}, err
 		}
+		settled := false
+		for _, t := range a.list {
+			if t.Producer == h.ProducerID && t.First <= at && at <= t.Last {
+				return verdict{t.First, t.Last, model.Aborted}, nil
+			}
+			settled = settled || t.Stable > h.LastOffset()
+		}
+		if a.ok && settled {
+			return verdict{at, at, model.Visible}, nil
+		}
 		if a.ok {
-			settled := false
-			for _, t := range a.list {
-				if t.Producer == h.ProducerID && t.First <= at && at <= t.Last {
-					return verdict{t.First, t.Last, model.Aborted}, nil
-				}
-				settled = settled || t.Stable > h.LastOffset()
-			}
-			if settled {
-				return verdict{at, at, model.Visible}, nil
-			}
 			continue
 		}
 		from := int64(0)
@@ -335,7 +335,8 @@ func (j *judge) aborted(l *layer) (abortList, error) {
 	}
 	defer f.Close()
 	list, err := f.Aborted()
-	a := abortList{list, err == nil}
+	// A writer may not have come to it yet where it is still writing.
+	a := abortList{list, err == nil && !l.active}
 	j.lists[l] = a
 	return a, nil
 }
@@ -360,7 +361,7 @@ func (j *judge) marker(l *layer, from, producer, offset int64) (marker, bool, er
 		return marker{}, false, err
 	}
 	defer f.Close()
-	s := f.Scanner(segment.ScanOptions{Headers: true, Buffer: 16 << 10, Stop: j.ctx.Err})
+	s := j.v.scanner(l, f, segment.ScanOptions{Headers: true, Buffer: 16 << 10, Stop: j.ctx.Err})
 	s.Goto(m.to)
 	for {
 		k := s.Next()
