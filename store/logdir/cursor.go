@@ -216,7 +216,11 @@ func (t *tail) catchUp(c *cursor) (gone bool) {
 	}
 	c.end = end
 	t.skip(v, c)
-	c.next, err = v.Follow(t.ctx, c.next, t.options(), func(e *partition.Entry) error {
+	o := t.options()
+	if n := len(c.trail); n > 0 && c.trail[n-1].seg == active && c.trail[n-1].head.BaseOffset <= c.next {
+		o.Segment, o.Position = active, c.trail[n-1].pos // cut has just seen it there
+	}
+	c.next, err = v.Follow(t.ctx, c.next, o, func(e *partition.Entry) error {
 		c.passed(e)
 		if !t.take(e.Record, e.Model) {
 			return errEnough

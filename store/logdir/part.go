@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,7 +38,7 @@ type part struct {
 	// mu is taken before Dir.mu, and held while files are read.
 	mu      sync.Mutex
 	view    *partition.View
-	looked  time.Time // when view was last brought up to date
+	seen    seen // what the folder looked like when view was made
 	counted counted
 }
 
@@ -74,13 +75,20 @@ func (d *Dir) lookLocked(p *part) (v *partition.View, changed bool, err error) {
 	d.mu.Lock()
 	o := d.viewOptions(p)
 	d.mu.Unlock()
-	if p.view == nil {
+	before := see(p.dir)
+	same := p.view != nil && o == p.opened && p.seen.sameNames(before)
+	switch {
+	case same && p.seen.sameLog():
+		return p.view, false, nil
+	case same:
+		before = p.seen
+		v, changed, err = p.view.Grown(o)
+	case p.view != nil:
+		v, changed, err = p.view.Refresh(o)
+	default:
 		changed = true
 		v, err = partition.OpenView(p.dir, p.tp, p.state, o)
-	} else {
-		v, changed, err = p.view.Refresh(o)
 	}
-	p.looked = time.Now()
 	if err != nil {
 		p.view = nil
 		err = fmt.Errorf("read %s: %w", p.tp, err)
@@ -89,9 +97,60 @@ func (d *Dir) lookLocked(p *part) (v *partition.View, changed bool, err error) {
 		}
 	} else {
 		p.view = v
+		p.seen = before.with(p.dir, v)
 	}
 	d.settle(p, v, o, err, changed)
 	return v, changed, err
+}
+
+// seen is what a folder looks like without its names being read: enough to see that nothing has happened in it.
+type seen struct {
+	dir    time.Time // of the folder
+	unsure bool      // the folder's time may stand still while more happens in it
+	log    string    // path of the segment that is written to
+	size   int64
+	mtime  time.Time // of that segment; zero where it was written to meanwhile
+}
+
+// tick is by how much the clock of a file system may lag behind ours.
+const tick = 20 * time.Millisecond
+
+// see looks at a folder, before its names are read.
+func see(dir string) seen {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return seen{unsure: true}
+	}
+	return seen{dir: info.ModTime(), unsure: time.Since(info.ModTime()) < tick}
+}
+
+// with adds what the view that was made found to be the newest segment.
+func (s seen) with(dir string, v *partition.View) seen {
+	base, size := v.Active()
+	if base == model.Unknown {
+		s.log = ""
+		return s
+	}
+	if s.log == "" || s.unsure || !strings.HasSuffix(s.log, layout.FileName(base, layout.KindLog)) {
+		s.log = filepath.Join(dir, layout.FileName(base, layout.KindLog))
+	}
+	s.size, s.mtime = size, time.Time{}
+	if info, err := os.Stat(s.log); err == nil && info.Size() == size {
+		s.mtime = info.ModTime()
+	}
+	return s
+}
+
+// sameNames reports whether no file was made, renamed or removed between two looks.
+func (s seen) sameNames(now seen) bool { return !s.unsure && s.dir.Equal(now.dir) }
+
+// sameLog reports whether nothing was written.
+func (s seen) sameLog() bool {
+	if s.log == "" {
+		return true
+	}
+	info, err := os.Stat(s.log)
+	return err == nil && info.Size() == s.size && !s.mtime.IsZero() && info.ModTime().Equal(s.mtime)
 }
 
 // settle copies what a look found into the part's row. p.mu is held.

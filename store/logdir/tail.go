@@ -164,24 +164,26 @@ func (t *tail) run() {
 	defer t.feed.Close()
 	t.backlog()
 	for {
-		begin := time.Now()
+		begin, before := time.Now(), t.Stats().Seen
 		t.step(t.feed.Take())
 		t.told()
-		if !t.pause(time.Since(begin)) {
+		if !t.pause(time.Since(begin), t.Stats().Seen-before) {
 			return
 		}
 	}
 }
 
-// pause waits for the next wake-up, and before it for as long as keeps the tail from taking a core to itself: what comes
-// meanwhile is read in one go. It returns false when the tail is closed.
-func (t *tail) pause(worked time.Duration) bool {
-	rest := 2 * worked
-	if worked > 200*time.Microsecond {
-		rest = min(8*worked, 8*time.Millisecond)
-	}
-	if rest > 50*time.Microsecond {
-		timer := time.NewTimer(rest)
+// frame is the longest rest of a busy tail: what a screen shows is no newer.
+const frame = 16 * time.Millisecond
+
+// busy is from how many records in one go on a tail is paced.
+const busy = 32
+
+// pause waits for the next wake-up. After many records it rests first, so that a tail of busy partitions does not take
+// a core to itself: what comes meanwhile is read in one go. It returns false when the tail is closed.
+func (t *tail) pause(worked time.Duration, records int64) bool {
+	if records >= busy {
+		timer := time.NewTimer(min(max(10*worked, 2*time.Millisecond), frame))
 		select {
 		case <-t.ctx.Done():
 			timer.Stop()

@@ -414,8 +414,8 @@ func (s *Scanner) fill(pos int64, want int) {
 	}
 	if cap(s.buf) < want || cap(s.buf) > keptBuffer && want <= keptBuffer {
 		room := max(want, min(s.o.Buffer, DefaultBuffer))
-		if s.o.Headers && want < room && s.end < int64(room) {
-			room = want
+		if rest := s.end - pos; rest < int64(room) {
+			room = max(want, int(rest)) // looks at the end of a log that grows are many, and small
 		}
 		s.buf = make([]byte, room)
 	}

@@ -205,7 +205,9 @@ func (w *Watcher) loop() {
 			if !ok {
 				return
 			}
-			w.burst(ev, events)
+			if w.burst(ev, events) >= manyEvents {
+				w.breathe()
+			}
 		case <-w.lost:
 			w.markAll()
 		}
@@ -236,12 +238,30 @@ func (w *Watcher) errors() {
 	}
 }
 
-// burst handles an event and those that wait behind it under one lock.
-func (w *Watcher) burst(ev fsnotify.Event, events <-chan fsnotify.Event) {
+// manyEvents at once say that events come faster than they need be told.
+const manyEvents = 64
+
+// breath is how long the loop then lets events gather in the kernel's queue, which holds 16,384: fewer and larger reads
+// cost less. It is far shorter than that takes to fill, and than anybody would notice.
+const breath = 2 * time.Millisecond
+
+func (w *Watcher) breathe() {
+	timer := time.NewTimer(breath)
+	defer timer.Stop()
+	select {
+	case <-w.stop:
+	case <-timer.C:
+	}
+}
+
+// burst handles an event and those that wait behind it under one lock, and returns how many.
+func (w *Watcher) burst(ev fsnotify.Event, events <-chan fsnotify.Event) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := ""
-	for range bufferedEvents {
+	n := 0
+	for n < bufferedEvents {
+		n++
 		if ev.Op == fsnotify.Write {
 			// The common case: a run of writes to one file costs one mark.
 			if ev.Name != last {
@@ -255,13 +275,14 @@ func (w *Watcher) burst(ev fsnotify.Event, events <-chan fsnotify.Event) {
 		select {
 		case next, ok := <-events:
 			if !ok {
-				return
+				return n
 			}
 			ev = next
 		default:
-			return
+			return n
 		}
 	}
+	return n
 }
 
 // changed handles an event that is more than a write. w.mu is held.
