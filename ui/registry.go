@@ -6,6 +6,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/check"
 	"github.com/strata-kafka/strata/ui/pages/index"
 	"github.com/strata-kafka/strata/ui/pages/lookup"
+	"github.com/strata-kafka/strata/ui/pages/overview"
 	"github.com/strata-kafka/strata/ui/pages/partitions"
 	"github.com/strata-kafka/strata/ui/pages/record"
 	"github.com/strata-kafka/strata/ui/pages/records"
@@ -18,6 +19,7 @@ import (
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
+		page.Overview:   overview.New,
 		page.Check:      check.New,
 		page.Lookup:     lookup.New,
 		page.Index:      index.New,
