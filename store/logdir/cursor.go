@@ -216,18 +216,20 @@ func (t *tail) catchUp(c *cursor) (gone bool) {
 	}
 	c.end = end
 	t.skip(v, c)
-	o := t.options()
-	if n := len(c.trail); n > 0 && c.trail[n-1].seg == active && c.trail[n-1].head.BaseOffset <= c.next {
-		o.Segment, o.Position = active, c.trail[n-1].pos // cut has just seen it there
-	}
-	c.next, err = v.Follow(t.ctx, c.next, o, func(e *partition.Entry) error {
+	each := func(e *partition.Entry) error {
 		c.passed(e)
 		if !t.take(e.Record, e.Model) {
 			return errEnough
 		}
 		c.next = e.Record.Offset + 1
 		return nil
-	})
+	}
+	if n := len(c.trail); n > 0 && c.trail[n-1].seg == active && c.trail[n-1].head.BaseOffset <= c.next {
+		// cut has just seen this batch where it was.
+		c.next, err = v.FollowAt(t.ctx, c.trail[n-1].pos, c.next, t.options(), each)
+	} else {
+		c.next, err = v.Follow(t.ctx, c.next, t.options(), each)
+	}
 	if err != nil && !errors.Is(err, errEnough) {
 		t.note(err)
 	}
