@@ -111,6 +111,32 @@ func openView(old *View, dir string, tp model.TopicPartition, state model.Partit
 	return v, nil
 }
 
+// Grown is Refresh for one who knows that no file was made, renamed or removed: it looks at the segment that is written
+// to, and at nothing else.
+func (v *View) Grown(o ViewOptions) (*View, bool, error) {
+	if len(v.layers) == 0 {
+		return v.Refresh(o)
+	}
+	was := v.layers[len(v.layers)-1]
+	info, err := os.Stat(filepath.Join(v.dir, v.name(was, layout.KindLog)))
+	if err != nil {
+		return v.Refresh(o)
+	}
+	size, mtime := info.Size(), info.ModTime().UnixNano()
+	if o == v.o && size == was.size && mtime == was.mtime {
+		return v, false, nil
+	}
+	n := &View{dir: v.dir, tp: v.tp, state: v.state, o: o, layers: slices.Clone(v.layers), left: v.left, epochs: v.epochs,
+		snaps: v.snaps, faults: v.faults, bytes: v.bytes - was.size + size, stamp: v.stamp}
+	l := &layer{base: was.base, suffix: was.suffix, size: size, mtime: mtime, active: was.active, state: was.state}
+	n.layers[len(n.layers)-1] = l
+	l.takeOver(was)
+	n.findEnd(l)
+	n.txns = newTxnCache(v, n)
+	n.keepUp(v)
+	return n, true, nil
+}
+
 // list reads the names in the folder.
 func (v *View) list() error {
 	entries, err := os.ReadDir(v.dir)
@@ -221,18 +247,23 @@ func cmpOffset(a, b int64) int {
 func (v *View) adopt(old *View) {
 	for _, list := range [][]*layer{v.layers, v.left} {
 		for _, l := range list {
-			if was := old.find(l.base, l.suffix); was != nil {
-				if was.size == l.size && was.mtime == l.mtime {
-					l.facts, l.tail = was.facts, was.tail
-				} else if l.size >= was.size {
-					_, l.grew = was.facts.known()
-					l.facts, l.prev = was.facts.grown(), was.tail
-				}
-			}
-			if l.facts == nil {
-				l.facts = new(facts)
-			}
+			l.takeOver(old.find(l.base, l.suffix))
 		}
+	}
+}
+
+// takeOver shares what was known of the file, as far as it is still true; was may be nil.
+func (l *layer) takeOver(was *layer) {
+	switch {
+	case was == nil:
+	case was.size == l.size && was.mtime == l.mtime:
+		l.facts, l.tail = was.facts, was.tail
+	case l.size >= was.size:
+		_, l.grew = was.facts.known()
+		l.facts, l.prev = was.facts.grown(), was.tail
+	}
+	if l.facts == nil {
+		l.facts = new(facts)
 	}
 }
 
@@ -271,6 +302,11 @@ func (v *View) settle() {
 	if last.active {
 		last.state = model.SegmentActive
 	}
+	v.findEnd(last)
+}
+
+// findEnd finds the bounds of the log by its last layer, which no other view knows yet.
+func (v *View) findEnd(last *layer) {
 	if last.tail == nil {
 		t, err := v.tailOf(last, last.prev)
 		if err != nil {

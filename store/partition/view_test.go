@@ -185,6 +185,9 @@ func TestRefreshSharesWhatIsStillTrue(t *testing.T) {
 	if err != nil || !changed {
 		t.Fatalf("a batch more: %v, %v", changed, err)
 	}
+	if g, changed, err := v.Grown(unknownBounds()); err != nil || !changed || g.Partition().LogEnd != 34 || g.Partition().Records != model.Exactly(19) {
+		t.Errorf("grown: %v, %v", changed, err)
+	}
 	p := n.Partition()
 	if p.LogEnd != 34 || p.LastStable != 33 || p.Records != model.Exactly(19) || p.Newest != segtest.T+9000 {
 		t.Errorf("partition %+v", p)
@@ -301,8 +304,12 @@ func TestReadersAndAWriter(t *testing.T) {
 		}
 	})
 	v := openView(t, dir)
-	for range 300 {
-		n, _, err := v.Refresh(unknownBounds())
+	for i := range 300 {
+		look := v.Refresh
+		if i%2 == 0 {
+			look = v.Grown
+		}
+		n, _, err := look(unknownBounds())
 		if err != nil {
 			t.Fatal(err)
 		}
