@@ -111,32 +111,6 @@ func openView(old *View, dir string, tp model.TopicPartition, state model.Partit
 	return v, nil
 }
 
-// Grown is Refresh for one who knows that no file was made, renamed or removed: it looks at the segment that is written
-// to, and at nothing else.
-func (v *View) Grown(o ViewOptions) (*View, bool, error) {
-	if len(v.layers) == 0 {
-		return v.Refresh(o)
-	}
-	was := v.layers[len(v.layers)-1]
-	info, err := os.Stat(filepath.Join(v.dir, v.name(was, layout.KindLog)))
-	if err != nil {
-		return v.Refresh(o)
-	}
-	size, mtime := info.Size(), info.ModTime().UnixNano()
-	if o == v.o && size == was.size && mtime == was.mtime {
-		return v, false, nil
-	}
-	n := &View{dir: v.dir, tp: v.tp, state: v.state, o: o, layers: slices.Clone(v.layers), left: v.left, epochs: v.epochs,
-		snaps: v.snaps, faults: v.faults, bytes: v.bytes - was.size + size, stamp: v.stamp}
-	l := &layer{base: was.base, suffix: was.suffix, size: size, mtime: mtime, active: was.active, state: was.state}
-	n.layers[len(n.layers)-1] = l
-	l.takeOver(was)
-	n.findEnd(l)
-	n.txns = newTxnCache(v, n)
-	n.keepUp(v)
-	return n, true, nil
-}
-
 // list reads the names in the folder.
 func (v *View) list() error {
 	entries, err := os.ReadDir(v.dir)

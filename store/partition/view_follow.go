@@ -16,9 +16,6 @@ type FollowOptions struct {
 	// batch of which it says no are not decoded. Passed tells how many those were.
 	May    func(section []byte) bool
 	Passed func(records int)
-	// Position, when it is not 0, is a byte of the segment with base offset Segment at which a batch begins that lies at
-	// or before the offset to follow from: then it need not be looked up.
-	Segment, Position int64
 	// Fault, when set, is told of damage met on the way.
 	Fault func(model.Fault)
 }
@@ -91,9 +88,7 @@ func (w *follower) layer(n int) error {
 	}
 	defer f.Close()
 	pos := int64(0)
-	if w.o.Position > 0 && w.o.Segment == l.base {
-		pos = w.o.Position
-	} else if w.from > l.base {
+	if w.from > l.base {
 		p, err := f.SeekOffset(w.from, w.ctx.Err)
 		if err != nil || !p.Found {
 			return err
