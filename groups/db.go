@@ -71,6 +71,7 @@ type DB struct {
 	path     string
 	bolt     *bbolt.DB
 	readOnly bool
+	asked    bool // readOnly was asked for: the store as such may be writable
 	notices  []string
 	moved    bool // a damaged file was moved aside on opening
 	lost     bool // it is new or unreadable, though there are topics

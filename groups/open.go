@@ -34,7 +34,7 @@ func OpenDB(path string, o DBOptions) (*DB, error) {
 	if o.TopicsExist == nil {
 		o.TopicsExist = func() bool { return false }
 	}
-	db := &DB{path: path, readOnly: o.ReadOnly, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	db := &DB{path: path, readOnly: o.ReadOnly, asked: o.ReadOnly, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	deadline := time.Now().Add(o.Timeout)
 	for range 5 { // each turn either opens it or moves a file out of the way
 		again, err := db.open(o, deadline)

@@ -78,9 +78,10 @@ func (s *Service) nearer(ctx context.Context, r model.ResetRequest, err error) e
 	return err
 }
 
-// refusal says why the offsets of a group cannot be changed now, or "".
+// refusal says why the offsets of a group cannot be changed now, or "". A store that was opened for reading only by wish
+// does not refuse a plan: who applies it opens the store again.
 func (s *Service) refusal(id string) string {
-	if s.db.ReadOnly() {
+	if s.db.ReadOnly() && !s.db.asked {
 		return s.db.Path() + " is read-only"
 	}
 	g := s.lookup(id)

@@ -100,17 +100,25 @@ func (l *look) Group(ctx context.Context, id string) (model.Group, error) {
 
 // PlanReset implements model.Resetter; a plan needs no lock.
 func (l *look) PlanReset(ctx context.Context, r model.ResetRequest) (model.ResetPlan, error) {
-	return ask(l, func(s *groups.Service) (model.ResetPlan, error) { return s.PlanReset(ctx, r) })
+	return l.plan(ask(l, func(s *groups.Service) (model.ResetPlan, error) { return s.PlanReset(ctx, r) }))
 }
 
 // PlanUndo implements model.Resetter.
 func (l *look) PlanUndo(ctx context.Context, id uint64) (model.ResetPlan, error) {
-	return ask(l, func(s *groups.Service) (model.ResetPlan, error) { return s.PlanUndo(ctx, id) })
+	return l.plan(ask(l, func(s *groups.Service) (model.ResetPlan, error) { return s.PlanUndo(ctx, id) }))
 }
 
 // Journal implements model.Resetter.
 func (l *look) Journal(ctx context.Context) ([]model.JournalEntry, error) {
 	return ask(l, func(s *groups.Service) ([]model.JournalEntry, error) { return s.Journal(ctx) })
+}
+
+// plan refuses a plan where another process holds the directory.
+func (l *look) plan(p model.ResetPlan, err error) (model.ResetPlan, error) {
+	if l.state != "" && p.Refused == "" {
+		p.Refused = l.state
+	}
+	return p, err
 }
 
 // ApplyReset implements model.Resetter.
