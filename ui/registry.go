@@ -10,7 +10,9 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/partitions"
 	"github.com/strata-kafka/strata/ui/pages/record"
 	"github.com/strata-kafka/strata/ui/pages/records"
+	"github.com/strata-kafka/strata/ui/pages/search"
 	"github.com/strata-kafka/strata/ui/pages/segments"
+	"github.com/strata-kafka/strata/ui/pages/tail"
 	"github.com/strata-kafka/strata/ui/pages/topics"
 )
 
@@ -24,6 +26,8 @@ func registry() map[page.Kind]page.Constructor {
 		page.Lookup:     lookup.New,
 		page.Index:      index.New,
 		page.Batches:    batches.New,
+		page.Search:     search.New,
+		page.Tail:       tail.New,
 		page.Record:     record.New,
 		page.Records:    records.New,
 		page.Segments:   segments.New,
