@@ -231,7 +231,7 @@ type judge struct {
 	ctx   context.Context
 	open  map[int64]int64
 	memo  map[int64]verdict
-	lists map[*layer]abortList
+	lists map[*layer][]segment.AbortedTxn
 	marks map[*layer]*markers
 }
 
@@ -239,11 +239,6 @@ type judge struct {
 type verdict struct {
 	from, to int64
 	is       model.Visibility
-}
-
-type abortList struct {
-	list []segment.AbortedTxn
-	ok   bool // all of it could be read, and what it does not say is not so
 }
 
 // markers are those that have been met in the bytes [from, to) of a layer.
@@ -264,7 +259,7 @@ func (v *View) newJudge(ctx context.Context) (*judge, error) {
 		return nil, err
 	}
 	return &judge{v: v, ctx: ctx, open: v.txns.open, memo: map[int64]verdict{},
-		lists: map[*layer]abortList{}, marks: map[*layer]*markers{}}, nil
+		lists: map[*layer][]segment.AbortedTxn{}, marks: map[*layer]*markers{}}, nil
 }
 
 // visible judges the batch at pos of layer number n.
@@ -286,7 +281,7 @@ func (j *judge) visible(h record.Header, n int, pos int64) (model.Visibility, er
 }
 
 // decide looks for the end of the transaction that a batch belongs to, from its layer on: in the index of aborted
-// transactions, or where a layer has none, in its markers.
+// transactions, which may be missing, or behind where its log is still written to; else at the producer's next marker.
 func (j *judge) decide(h record.Header, n int, pos int64) (verdict, error) {
 	at := h.BaseOffset
 	for i, l := range j.v.layers[n:] {
@@ -294,18 +289,10 @@ func (j *judge) decide(h record.Header, n int, pos int64) (verdict, error) {
 		if err != nil {
 			return verdict{}, err
 		}
-		settled := false
-		for _, t := range a.list {
+		for _, t := range a {
 			if t.Producer == h.ProducerID && t.First <= at && at <= t.Last {
 				return verdict{t.First, t.Last, model.Aborted}, nil
 			}
-			settled = settled || t.Stable > h.LastOffset()
-		}
-		if a.ok && settled {
-			return verdict{at, at, model.Visible}, nil
-		}
-		if a.ok {
-			continue
 		}
 		from := int64(0)
 		if i == 0 {
@@ -325,20 +312,22 @@ func (j *judge) decide(h record.Header, n int, pos int64) (verdict, error) {
 	return verdict{at, math.MaxInt64, model.Visible}, nil
 }
 
-func (j *judge) aborted(l *layer) (abortList, error) {
+// aborted is a layer's index of aborted transactions, as far as it can be read.
+func (j *judge) aborted(l *layer) ([]segment.AbortedTxn, error) {
 	if a, ok := j.lists[l]; ok {
 		return a, nil
 	}
 	f, err := j.v.open(l)
 	if err != nil {
-		return abortList{}, err
+		return nil, err
 	}
 	defer f.Close()
 	list, err := f.Aborted()
-	// A writer may not have come to it yet where it is still writing.
-	a := abortList{list, err == nil && !l.active}
-	j.lists[l] = a
-	return a, nil
+	if err != nil {
+		list = nil // missing or damaged: the markers know
+	}
+	j.lists[l] = list
+	return list, nil
 }
 
 // marker finds the first marker of a producer behind an offset, in a layer from a byte on.
