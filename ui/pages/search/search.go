@@ -355,7 +355,7 @@ func (p *search) scope() string {
 	case len(p.parts) == 0:
 		return strconv.Itoa(n) + " topics"
 	}
-	return strconv.Itoa(n) + " places"
+	return strconv.Itoa(len(p.topics)+len(p.parts)) + " places"
 }
 
 // at returns the hit under the cursor.
