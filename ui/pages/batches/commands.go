@@ -21,7 +21,7 @@ func (p *batches) Commands() []page.Command {
 		{Key: tab, Off: p.whyNone, Run: p.turn},
 		{Key: page.Bind("enter l right", "records"), Off: p.whyNotWhole, Run: p.records},
 		{Key: page.Bind("n", "next damage"), Off: p.whyNone, Run: p.huntFrom(1)},
-		{Key: page.Bind("/", "find offset or time"), Off: p.whyNone, Run: p.question("")},
+		{Key: page.Bind("/", "find"), Off: p.whyNone, Run: p.question("")},
 		{Key: page.Bind("i", "index"), Off: p.whyNone, Run: p.to(page.Index)},
 		{Key: page.Bind("y", "copy"), Off: p.whyNone, Run: p.copy},
 		{Key: page.Bind("N", "previous damage"), Off: p.whyNone, Run: p.huntFrom(-1), Quiet: true},

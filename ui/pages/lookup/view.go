@@ -76,8 +76,9 @@ func (p *lookup) probe(l *kit.Line, step string, at line, w int) {
 	}
 	b := &probes[at.probe]
 	cells := int64(max(8, min(barCells, (w-nameCells)/3)))
-	cell := func(i int64) int64 { return min(cells-1, i*cells/max(1, b.n)) }
-	from, to, mid := cell(b.lo), cell(max(b.lo, b.hi-1)), cell(b.mid)
+	n := max(1, b.n)
+	from, mid := min(cells-1, b.lo*cells/n), min(cells-1, (2*b.mid+1)*cells/(2*n))
+	to := max(mid, min(cells, b.hi*cells/n)-1)
 	l.Add(t.Rule, strings.Repeat(t.Glyphs.BarEmpty, int(from)))
 	l.Add(t.Dim, strings.Repeat(t.Glyphs.Shade[len(t.Glyphs.Shade)-1], int(mid-from)))
 	l.Add(t.Accent, t.Glyphs.Bar)

@@ -59,7 +59,7 @@ func New(env page.Env, _ page.Open) page.Page {
 		r := &p.all[p.rows[i]]
 		return r.name + "\x00" + r.value
 	}
-	p.table.Columns = []kit.Column{{Name: "name", Min: 20, Max: 24}, {Name: "value", Grow: true, Min: 20}}
+	p.table.Columns = []kit.Column{{Name: "name", Min: 20, Max: 33}, {Name: "value", Grow: true, Min: 20}}
 	return p
 }
 
@@ -122,9 +122,6 @@ func (p *overview) take(dirs []model.DirOverview) {
 		}
 	}
 	p.arrange()
-	if len(p.rows) > 1 && p.table.Cursor() == 0 {
-		p.table.SetCursor(1) // the path is a heading
-	}
 }
 
 func (p *overview) add(r row) { p.all = append(p.all, r) }

@@ -91,7 +91,7 @@ func note(r *model.Partition) string {
 		return "delete: being removed"
 	case r.State == model.Stray:
 		return "stray: not in the metadata any more"
-	case len(r.ISR) < len(r.Replicas):
+	case r.Leader >= 0 && len(r.ISR) < len(r.Replicas): // without a leader the broker is stopped, which says nothing
 		return fmt.Sprintf("under-replicated: %d of %d in sync", len(r.ISR), len(r.Replicas))
 	}
 	return ""
@@ -170,5 +170,5 @@ func (p *partitions) skewCell(r *model.Partition) kit.Cell {
 	}
 	bar := kit.Bar(p.Theme, float64(r.Bytes)/float64(max(1, p.sum.most)), barCells)
 	ratio := float64(r.Bytes) * float64(p.sum.live) / float64(p.sum.bytes)
-	return kit.Cell{Text: bar, Unit: fmt.Sprintf("%.2f×", ratio), Style: p.Theme.Accent}
+	return kit.Cell{Text: bar, Unit: fmt.Sprintf("%.2f×", ratio), Style: p.Theme.Dim}
 }

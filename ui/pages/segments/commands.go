@@ -17,7 +17,7 @@ func (p *segments) Commands() []page.Command {
 		{Key: page.Bind("x", "lookup"), Off: p.whyNoFiles, Run: p.to(page.Lookup)},
 		{Key: page.Bind("v", "verify"), Off: p.whyNoVerify, Run: p.toSegment(page.Check)},
 		{Key: page.Bind("i", "index"), Off: p.whyNone, Run: p.toSegment(page.Index)},
-		{Key: page.Bind("/", "find offset or time"), Off: p.whyNone, Run: p.ask("")},
+		{Key: page.Bind("/", "find"), Off: p.whyNone, Run: p.ask("")},
 		{Key: page.Bind("t", "tail"), Off: p.whyNoTail, Run: p.to(page.Tail), Quiet: true},
 		{Key: page.Bind("d", "disk"), Run: p.to(page.Disk), Quiet: true},
 		{Key: page.Bind("V", "verify the partition"), Off: p.whyNoVerify, Run: p.to(page.Check), Quiet: true},

@@ -165,13 +165,13 @@ func (p *segments) stratum(l *kit.Line, i int) {
 		return
 	}
 	shades, style := t.Glyphs.Shade, kit.Style{}
-	if n := len(t.Ages); n > 0 {
-		style = t.Ages[i*n/max(1, max(p.live, 4))]
+	if n := len(t.Ages) * 3 / 4; n > 0 {
+		style = t.Ages[i*n/max(p.live, 4)] // not the darkest: the shades darken, too
 	}
 	if p.segs[i].Err != nil {
 		style = t.Bad
 	}
-	l.Add(style, strings.Repeat(shades[i*len(shades)/max(1, max(p.live, 4))], coreCells))
+	l.Add(style, strings.Repeat(shades[i*len(shades)/max(p.live, 4)], coreCells))
 }
 
 // edge draws the log end or the log start, with a thin line up to the groups.
