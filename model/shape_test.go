@@ -35,7 +35,8 @@ var allowed = map[string][]string{
 	"ui/kit":                {},
 	"ui/page":               {"ui/kit"},
 	"ui/rows":               {"ui/page", "ui/kit"},
-	"ui/pages/*":            {"ui/page", "ui/kit", "ui/rows"},
+	"ui/offsets":            {"ui/page", "ui/kit"},
+	"ui/pages/*":            {"ui/page", "ui/kit", "ui/rows", "ui/offsets"},
 	"ui/uitest":             {"ui/page", "ui/kit"},
 }
 

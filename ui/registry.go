@@ -4,6 +4,7 @@ import (
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/pages/batches"
 	"github.com/strata-kafka/strata/ui/pages/check"
+	"github.com/strata-kafka/strata/ui/pages/groups"
 	"github.com/strata-kafka/strata/ui/pages/index"
 	"github.com/strata-kafka/strata/ui/pages/lookup"
 	"github.com/strata-kafka/strata/ui/pages/overview"
@@ -33,5 +34,6 @@ func registry() map[page.Kind]page.Constructor {
 		page.Segments:   segments.New,
 		page.Partitions: partitions.New,
 		page.Topics:     topics.New,
+		page.Groups:     groups.New,
 	}
 }

@@ -1,0 +1,57 @@
+package offsets
+
+import (
+	"strings"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
+)
+
+// maxNamed is how many members are named before the rest is only counted.
+const maxNamed = 4
+
+// WhyNoReset says why the offsets of a group cannot be moved on a source; "" when they can.
+func WhyNoReset(src model.Source, g *model.Group) string {
+	if _, ok := src.(model.Resetter); !ok {
+		return "this source is read-only: offsets cannot be moved"
+	}
+	if g == nil || !g.Active() {
+		return ""
+	}
+	if len(g.Members) == 0 {
+		return "group is " + kit.Safe(string(g.State), 40) + ": stop its members first"
+	}
+	return "group has live members: " + Members(g)
+}
+
+// Members names the members of a group in safe text: c1@127.0.0.1, c2@127.0.0.1.
+func Members(g *model.Group) string {
+	var names []string
+	for i := range g.Members {
+		m := &g.Members[i]
+		client := m.Client
+		if client == "" {
+			client = m.ID
+		}
+		names = append(names, kit.Safe(client, 60)+"@"+kit.Safe(strings.TrimPrefix(m.Host, "/"), 60))
+		if i+1 == maxNamed && len(g.Members) > maxNamed {
+			names = append(names, "and "+kit.Number(int64(len(g.Members)-maxNamed))+" more")
+			break
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Odd says what is odd about a group's row of a partition, and how bad: "12 lost before the log start", "450 past the
+// end". It is safe text.
+func Odd(t *kit.Theme, o *model.GroupOffset) (string, kit.Style) {
+	switch {
+	case o.Err != nil:
+		return kit.Safe(o.Err.Error(), 300), t.Bad
+	case o.Lost > 0:
+		return kit.Number(o.Lost) + " lost before the log start", t.Bad
+	case o.Ahead > 0:
+		return kit.Number(o.Ahead) + " past the end", t.Warn
+	}
+	return "", kit.Style{}
+}
