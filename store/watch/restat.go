@@ -74,10 +74,18 @@ func (w *Watcher) look() {
 	defer poll.Stop()
 	restat := time.NewTimer(w.o.Restat)
 	defer restat.Stop()
+	hot := time.NewTimer(hotLook)
+	defer hot.Stop()
 	for {
 		select {
 		case <-w.stop:
 			return
+		case <-w.warm:
+			hot.Reset(hotLook)
+		case <-hot.C:
+			if w.lookHot() {
+				hot.Reset(hotLook)
+			}
 		case <-poll.C:
 			poll.Reset(w.pass(false, w.o.Poll))
 		case <-restat.C:
@@ -105,12 +113,15 @@ func (w *Watcher) pass(held bool, after time.Duration) time.Duration {
 func (w *Watcher) picked(held bool) []*entry {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !held && w.polled == 0 || held && w.polled == len(w.dirs) && w.back == nil {
+	if !held && w.polled == 0 || held && w.back == nil {
 		return nil
 	}
 	var list []*entry
 	refused := false
 	for _, e := range w.dirs {
+		if e.hot {
+			continue
+		}
 		if held && !e.held && !refused {
 			// Watches may have come free, or the folder may be back.
 			if w.hold(e) {

@@ -29,29 +29,34 @@ type Options struct {
 //
 // Invariants:
 //   - an entry is in dirs exactly while a Feed wants it
+//   - an entry is at most one of held and hot; hot holds the entries that are
 //   - an entry with held has a watch in the kernel, or an event on its way that says that it has not any more
 type Watcher struct {
 	o    Options
 	back backend       // nil: everything is polled
 	lost chan struct{} // a token: the kernel's queue ran over
+	warm chan struct{} // a token: a folder has become hot
 	stop chan struct{}
 	done sync.WaitGroup // loop, errors, look
 
 	mu     sync.Mutex
 	dirs   map[string]*entry
 	reason string // why back is nil, or why the last folder was refused
-	polled int    // entries without a watch
+	polled int    // entries without a watch, hot ones left out
+	hot    []*entry
 	closed bool
 }
 
 // entry is a folder that is wanted.
 type entry struct {
-	path  string
-	feed  *Feed   // the first that wants it
-	more  []*Feed // the others
-	held  bool    // the kernel watches it
-	quiet bool    // no event since the last re-stat
-	sign  *sign   // nil until the first re-stat
+	path string
+	feed *Feed   // the first that wants it
+	more []*Feed // the others
+	held bool    // the kernel watches it
+	hot  bool    // it is written to so fast that it is looked at again and again instead: see hot.go
+	heat
+	quiet bool  // no event since the last re-stat
+	sign  *sign // nil until the first re-stat
 }
 
 // New returns a Watcher. It does not fail: where the system gives no events it polls, and State says so.
@@ -65,7 +70,7 @@ func New(o Options) *Watcher {
 	if o.open == nil {
 		o.open = openNotify
 	}
-	w := &Watcher{o: o, lost: make(chan struct{}, 1), stop: make(chan struct{}), dirs: map[string]*entry{}}
+	w := &Watcher{o: o, lost: make(chan struct{}, 1), warm: make(chan struct{}, 1), stop: make(chan struct{}), dirs: map[string]*entry{}}
 	if o.NoEvents {
 		w.reason = "as asked"
 	} else if b, err := o.open(); err != nil {
@@ -128,7 +133,7 @@ func (w *Watcher) add(f *Feed, dir string) {
 	} else if e.feed != f && !slices.Contains(e.more, f) {
 		e.more = append(e.more, f)
 	}
-	if !e.held {
+	if !e.held && !e.hot {
 		w.hold(e)
 	}
 }
@@ -172,7 +177,9 @@ func (w *Watcher) leave(f *Feed, e *entry) {
 		e.feed, e.more = e.more[0], e.more[1:]
 	case e.feed == f:
 		delete(w.dirs, e.path)
-		if !e.held {
+		if e.hot {
+			w.hot = slices.DeleteFunc(w.hot, func(o *entry) bool { return o == e })
+		} else if !e.held {
 			w.polled--
 		} else if !w.closed {
 			// An error says that the folder is gone, and its watch with it.
@@ -205,9 +212,7 @@ func (w *Watcher) loop() {
 			if !ok {
 				return
 			}
-			if w.burst(ev, events) >= manyEvents {
-				w.breathe()
-			}
+			w.burst(ev, events)
 		case <-w.lost:
 			w.markAll()
 		}
@@ -238,51 +243,29 @@ func (w *Watcher) errors() {
 	}
 }
 
-// manyEvents at once say that events come faster than they need be told.
-const manyEvents = 64
-
-// breath is how long the loop then lets events gather in the kernel's queue, which holds 16,384: fewer and larger reads
-// cost less. It is far shorter than that takes to fill, and than anybody would notice.
-const breath = 2 * time.Millisecond
-
-func (w *Watcher) breathe() {
-	timer := time.NewTimer(breath)
-	defer timer.Stop()
-	select {
-	case <-w.stop:
-	case <-timer.C:
-	}
-}
-
-// burst handles an event and those that wait behind it under one lock, and returns how many.
-func (w *Watcher) burst(ev fsnotify.Event, events <-chan fsnotify.Event) int {
+// burst handles an event and those that wait behind it under one lock.
+func (w *Watcher) burst(ev fsnotify.Event, events <-chan fsnotify.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := ""
-	n := 0
-	for n < bufferedEvents {
-		n++
+	now := time.Now()
+	for range bufferedEvents {
 		if ev.Op == fsnotify.Write {
-			// The common case: a run of writes to one file costs one mark.
-			if ev.Name != last {
-				last = ev.Name
-				w.happened(parent(ev.Name))
+			if e := w.dirs[parent(ev.Name)]; e != nil {
+				w.written(e, now)
 			}
 		} else {
-			last = ""
 			w.changed(ev)
 		}
 		select {
 		case next, ok := <-events:
 			if !ok {
-				return n
+				return
 			}
 			ev = next
 		default:
-			return n
+			return
 		}
 	}
-	return n
 }
 
 // changed handles an event that is more than a write. w.mu is held.
@@ -294,7 +277,7 @@ func (w *Watcher) changed(ev fsnotify.Event) {
 		if ev.Has(fsnotify.Rename) || ev.Has(fsnotify.Remove) {
 			w.lose(e)
 		}
-		if !e.held {
+		if !e.held && !e.hot {
 			w.hold(e) // one of the same name may be there by now
 		}
 		e.mark()
