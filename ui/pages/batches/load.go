@@ -40,7 +40,7 @@ func (p *batches) store(b model.BatchPage) (news bool) {
 			news = true
 		}
 		p.rows[n] = b.Batches[i]
-		if damaged(&b.Batches[i]) {
+		if damaged(&b.Batches[i]) || p.gap(n, &b.Batches[i]) > 0 {
 			p.bad[n] = true
 		} else {
 			delete(p.bad, n)

@@ -267,7 +267,7 @@ func (p *batches) field(i int64) kit.Row {
 		name = kit.Style{}
 	}
 	short := f.Name
-	if rest, ok := strings.CutPrefix(short, "record "); ok {
+	if rest, ok := strings.CutPrefix(short, "record "); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 		short = "#" + rest // a narrow column; the line below says it in full
 	}
 	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(short, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}}}

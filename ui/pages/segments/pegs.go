@@ -32,32 +32,55 @@ func pegsOf(groups []model.Group, tp model.TopicPartition) []peg {
 	return pegs
 }
 
-// pegSpans draws the pegs of one line: the first ones, and how many more there are.
-func (p *segments) pegSpans(pegs []peg) []kit.Span {
+// pegSpans draws the pegs of one line in at most room cells: as many as fit, and how many more there are.
+func (p *segments) pegSpans(pegs []peg, room int) []kit.Span {
 	if len(pegs) == 0 {
 		return nil
 	}
 	t := p.Theme
 	spans := []kit.Span{{Text: t.Glyphs.Peg + " ", Style: t.Accent}}
+	used := spansWidth(spans)
 	for i := range pegs {
-		if i == 2 && len(pegs) > 3 {
-			return append(spans, kit.Span{Text: " · +" + kit.Number(int64(len(pegs)-i)), Style: t.Dim})
+		one := p.pegSpan(&pegs[i])
+		more := ""
+		if left := len(pegs) - i; left > 1 {
+			more = " +" + kit.Number(int64(left-1))
 		}
 		if i > 0 {
-			spans = append(spans, kit.Span{Text: " · ", Style: t.Dim})
+			one = append([]kit.Span{{Text: " · ", Style: t.Dim}}, one...)
+			if used+spansWidth(one)+kit.Width(more) > room {
+				return append(spans, kit.Span{Text: " +" + kit.Number(int64(len(pegs)-i)), Style: t.Dim})
+			}
+		} else if n := room - used - kit.Width(more); spansWidth(one) > n {
+			one = cutName(one, n)
 		}
-		g := &pegs[i]
-		spans = append(spans, t.SafeSpans(kit.Style{}, g.group, 60)...)
-		switch {
-		case g.lost > 0:
-			spans = append(spans, kit.Span{Text: " " + t.Glyphs.Bad + " " + kit.Number(g.lost) + " lost", Style: t.Bad})
-		case g.ahead > 0:
-			spans = append(spans, kit.Span{Text: " " + t.Glyphs.Bad + " " + kit.Number(g.ahead) + " past the end", Style: t.Bad})
-		default:
-			spans = append(spans, kit.Span{Text: " " + page.CountText(t, g.lag), Style: t.Dim})
-		}
+		spans = append(spans, one...)
+		used += spansWidth(one)
 	}
 	return spans
+}
+
+// pegSpan is a group's name, and behind it its lag or what is wrong.
+func (p *segments) pegSpan(g *peg) []kit.Span {
+	t := p.Theme
+	spans := t.SafeSpans(kit.Style{}, g.group, 60)
+	switch {
+	case g.lost > 0:
+		return append(spans, kit.Span{Text: " " + t.Glyphs.Bad + " " + kit.Number(g.lost) + " lost", Style: t.Bad})
+	case g.ahead > 0:
+		return append(spans, kit.Span{Text: " " + t.Glyphs.Bad + " " + kit.Number(g.ahead) + " ahead", Style: t.Bad})
+	}
+	return append(spans, kit.Span{Text: " " + page.CountText(t, g.lag), Style: t.Dim})
+}
+
+// cutName shortens the name in front of the last span, so that the figure is whole in n cells.
+func cutName(spans []kit.Span, n int) []kit.Span {
+	last := spans[len(spans)-1]
+	name := ""
+	for _, s := range spans[:len(spans)-1] {
+		name += s.Text
+	}
+	return []kit.Span{{Text: kit.Cut(name, max(1, n-kit.Width(last.Text)))}, last}
 }
 
 func spansWidth(spans []kit.Span) int {

@@ -243,7 +243,10 @@ func TestDamageIsShownInItsLayer(t *testing.T) {
 	src.Segs[orders2][2].Trailing = 4096
 	p := open(t, src, model.PartitionAddress(orders2))
 	uitest.Press(p, "j")
-	uitest.Contains(t, p.View(160, 24), "✗ x.log: byte 16560: CRC", "✗ 4.0 KiB behind the last batch", "torn")
+	uitest.Press(p, "j")
+	uitest.Contains(t, p.View(160, 24), "✗ damaged at byte 16,560", "x.log: byte 16560: CRC is 1a2b3c4d, computed 99887766␛[2J", "✗ 4.0 KiB behind the last batch")
+	uitest.Press(p, "k")
+	uitest.Contains(t, p.View(160, 24), "4.0 KiB behind the last batch, torn")
 	uitest.Fits(t, p)
 }
 
@@ -257,6 +260,27 @@ func TestPartlyDeletedLayer(t *testing.T) {
 	uitest.Contains(t, p.View(160, 40), "below the log start")
 	if p.live != 3 {
 		t.Errorf("%d layers are live", p.live)
+	}
+}
+
+func TestPegsFitTheirColumn(t *testing.T) {
+	p := open(t, sample(), model.PartitionAddress(orders2))
+	pegs := []peg{{group: "a-group-with-a-long-name", lag: model.Exactly(1_234_567)}, {group: "b", lost: 5}, {group: "c", ahead: 998_157}}
+	for room := 14; room < 80; room++ {
+		spans := p.pegSpans(pegs, room)
+		text := ""
+		for _, s := range spans {
+			text += s.Text
+		}
+		if n := spansWidth(spans); n > room {
+			t.Errorf("%d cells of %d: %s", n, room, text)
+		}
+		if !strings.Contains(text, "1,234,567") {
+			t.Errorf("room %d: the figure is cut: %s", room, text)
+		}
+		if !strings.Contains(text, "+") && !strings.Contains(text, "998,157 ahead") {
+			t.Errorf("room %d: it hides that there are more: %s", room, text)
+		}
 	}
 }
 

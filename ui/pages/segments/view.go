@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -100,14 +101,17 @@ func (p *segments) draw(w, h int) []string {
 	cells := map[int][]kit.Cell{}
 	for line := c.top; line < to; line++ {
 		i, nth := c.layerAt(line)
-		g.ask(colGroups, min(maxGroups, spansWidth(p.pegSpans(c.pegs[line]))))
+		g.ask(colGroups, spansWidth(p.pegSpans(c.pegs[line], maxGroups)))
 		if i < 0 || nth > 0 {
 			continue
 		}
 		row := p.cells(i)
 		cells[i] = row
 		for n, cell := range row {
-			if i < p.live || n != colWritten && n != colLeaves {
+			switch {
+			case n == colLeaves:
+				g.ask(n, min(fullLeaves, cell.Width()))
+			case i < p.live || n != colWritten:
 				g.ask(n, cell.Width())
 			}
 		}
@@ -149,10 +153,10 @@ func (p *segments) line(l *kit.Line, w, line int, cells map[int][]kit.Cell) stri
 			p.grid.cell(l, t, n, cell)
 		}
 	}
-	p.grid.cell(l, t, colGroups, kit.Cell{Spans: p.pegSpans(c.pegs[line])})
+	p.grid.cell(l, t, colGroups, kit.Cell{Spans: p.pegSpans(c.pegs[line], p.grid.cols[colGroups].got)})
 	text := l.Fit(w)
 	if selected {
-		return t.Cursor.On + text + t.Cursor.Off
+		return t.CursorRow(text, w)
 	}
 	return text
 }
@@ -199,7 +203,7 @@ func (p *segments) edge(l *kit.Line, w, line int) string {
 		l.Space(1).Add(t.Rule, strings.Repeat(t.Glyphs.Rule, room)).Space(1).Add(t.Dim, word).Space(1).
 			Add(t.Rule, strings.Repeat(t.Glyphs.Rule, tail))
 	}
-	g.cell(l, t, colGroups, kit.Cell{Spans: p.pegSpans(p.core.pegs[line])})
+	g.cell(l, t, colGroups, kit.Cell{Spans: p.pegSpans(p.core.pegs[line], g.cols[colGroups].got)})
 	return l.Fit(w)
 }
 
@@ -283,7 +287,7 @@ func (p *segments) leaves(i int) kit.Cell {
 	s, t := &p.segs[i], p.Theme
 	switch {
 	case s.Err != nil:
-		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.Safe(s.Err.Error(), 200), Style: t.Bad}
+		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.Safe(inShort(s.Err), 200), Style: t.Bad}
 	case s.Trailing > 0 && !s.TrailingZero && s.State != model.SegmentActive:
 		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.BytesText(s.Trailing) + " behind the last batch", Style: t.Bad}
 	case i >= p.live:
@@ -303,6 +307,15 @@ func (p *segments) leaves(i int) kit.Cell {
 		rule = " (" + kit.Safe(s.Rule, 60) + ")"
 	}
 	return kit.Cell{Spans: []kit.Span{{Text: text, Style: style}, {Text: rule, Style: t.Dim}}}
+}
+
+// inShort says what is wrong where the file is known already.
+func inShort(err error) string {
+	var c *model.CorruptError
+	if errors.As(err, &c) {
+		return "damaged at byte " + kit.Number(c.Pos)
+	}
+	return err.Error()
 }
 
 // leavesIn says how far away the deletion is.
