@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -61,7 +62,7 @@ func (r *root) chooseTheme() (*kit.Theme, error) {
 		}
 	}
 	ascii := r.opts.ASCII
-	if !ascii && r.env["LC_ALL"]+r.env["LC_CTYPE"]+r.env["LANG"] == "C" {
+	if locale := cmp.Or(r.env["LC_ALL"], r.env["LC_CTYPE"], r.env["LANG"]); locale == "C" || locale == "POSIX" {
 		ascii = true
 	}
 	r.opts.ASCII = ascii

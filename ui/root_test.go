@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -215,6 +216,15 @@ func TestFrameFitsEverySizeUnderEveryOverlay(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFrameFitsWhereLinesTakeTwoCells runs the test above again, as a terminal of East Asian width has it.
+func TestFrameFitsWhereLinesTakeTwoCells(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^(TestFrameFitsEverySizeUnderEveryOverlay|TestEveryPage)$")
+	cmd.Env = append(os.Environ(), "RUNEWIDTH_EASTASIAN=1", "TERM=xterm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

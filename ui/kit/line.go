@@ -1,7 +1,5 @@
 package kit
 
-import "github.com/charmbracelet/x/ansi"
-
 // Span is a piece of text in one style. Text must be safe.
 type Span struct {
 	Text  string
@@ -77,7 +75,7 @@ func (l *Line) String() string { return string(l.b) }
 // Fit returns the line in exactly w cells.
 func (l *Line) Fit(w int) string {
 	if l.w > w {
-		return ansi.Truncate(string(l.b), w, "…")
+		return Pad(string(l.b), w)
 	}
 	return l.To(w).String()
 }

@@ -1,6 +1,10 @@
 package kit
 
-import "time"
+import (
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
 
 // Style is a look: On begins it and Off ends what On began, and nothing else. The zero Style is plain.
 type Style struct{ On, Off string }
@@ -34,6 +38,8 @@ type Theme struct {
 	Lit    Style // background of the selected bytes
 	Bold   Style
 	Rule   Style // thin rules
+
+	Plain bool // the cursor's row is drawn in one colour, since Cursor reverses and reversed colours cannot be read
 
 	Field  Style // names within JSON
 	Str    Style
@@ -85,4 +91,12 @@ func (t *Theme) Shade(d time.Duration) string {
 		return " "
 	}
 	return t.Glyphs.Shade[min(AgeStep(d)/2, n-1)]
+}
+
+// CursorRow returns the row under the cursor in exactly w cells, on its background.
+func (t *Theme) CursorRow(row string, w int) string {
+	if t.Plain {
+		row = ansi.Strip(row)
+	}
+	return t.Cursor.On + Pad(row, w) + t.Cursor.Off
 }

@@ -19,7 +19,8 @@ const (
 	Colors16
 )
 
-// NewTheme returns a theme by name in true colour; ascii chooses glyphs of 7 bits. An unknown name is an error that
+// NewTheme returns a theme by name in true colour; ascii chooses glyphs of 7 bits, as does
+// a terminal on which lines and blocks take two cells. An unknown name is an error that
 // names the known.
 func NewTheme(name string, ascii bool) (*Theme, error) { return NewThemeDepth(name, ascii, TrueColor) }
 
@@ -42,7 +43,7 @@ func NewThemeDepth(name string, ascii bool, d Depth) (*Theme, error) {
 		return nil, fmt.Errorf("theme %q: want one of %s", name, strings.Join(Themes(), ", "))
 	}
 	t.Glyphs = unicodeGlyphs()
-	if ascii {
+	if ascii || ambiguousWide {
 		t.Glyphs = asciiGlyphs()
 	}
 	return t, nil
@@ -127,7 +128,7 @@ func abs(n int) int { return max(n, -n) }
 func sixteen() *Theme {
 	c := func(n int) Style { return Style{"\x1b[" + strconv.Itoa(n) + "m", "\x1b[39m"} }
 	return &Theme{
-		Name: "16", Accent: c(94), Head: c(90), Dim: c(90), Good: c(32), Warn: c(33), Bad: c(91), Key: c(36), Null: c(35),
+		Name: "16", Plain: true, Accent: c(94), Head: c(90), Dim: c(90), Good: c(32), Warn: c(33), Bad: c(91), Key: c(36), Null: c(35),
 		Escape: c(33), Match: Style{"\x1b[93;1m", "\x1b[22;39m"}, Cursor: Style{"\x1b[7m", "\x1b[27m"},
 		Lit: Style{"\x1b[7m", "\x1b[27m"}, Bold: Style{"\x1b[1m", "\x1b[22m"}, Rule: c(90),
 		Field: c(36), Str: c(32), Num: c(33), Word: c(35),
@@ -138,7 +139,7 @@ func sixteen() *Theme {
 // colourless keeps to attributes that are no colours, for NO_COLOR.
 func colourless() *Theme {
 	rev, bold, under := Style{"\x1b[7m", "\x1b[27m"}, Style{"\x1b[1m", "\x1b[22m"}, Style{"\x1b[4m", "\x1b[24m"}
-	return &Theme{Name: "none", Accent: bold, Bad: bold, Match: under, Cursor: rev, Lit: rev, Bold: bold}
+	return &Theme{Name: "none", Plain: true, Accent: bold, Bad: bold, Match: under, Cursor: rev, Lit: rev, Bold: bold}
 }
 
 func unicodeGlyphs() Glyphs {

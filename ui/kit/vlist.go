@@ -195,9 +195,7 @@ func (l *VList) drawRow(b *strings.Builder, i int64, w int, text string) {
 		b.WriteString(Pad(l.sign(i)+text, w))
 		return
 	}
-	b.WriteString(t.Cursor.On)
-	b.WriteString(Pad(l.sign(i)+text, w))
-	b.WriteString(t.Cursor.Off)
+	b.WriteString(t.CursorRow(l.sign(i)+text, w))
 }
 
 // sign returns the gutter of row i.

@@ -10,6 +10,18 @@ import (
 // blanks is cut for padding; longer pads are repeated.
 const blanks = "                                                                                                                                "
 
+// ambiguousWide says that this terminal's letters of ambiguous width, such as lines and blocks, take two cells
+// (RUNEWIDTH_EASTASIAN=1). The width function of the renderer reads that once, and so does this.
+var ambiguousWide = ansi.StringWidth("─") > 1
+
+// ellipsis returns the sign for what is left off; it takes one cell.
+func ellipsis() string {
+	if ambiguousWide {
+		return "~"
+	}
+	return "…"
+}
+
 // Width returns how many cells s takes; escape sequences take none.
 func Width(s string) int {
 	if n, ok := quickWidth(s); ok {
@@ -54,6 +66,8 @@ func quickWidth(s string) (n int, ok bool) {
 // quickRune returns the cells of a letter that stands for itself, 0 for one that may not.
 func quickRune(r rune) int {
 	switch {
+	case ambiguousWide && r < 0x3000:
+		return 0
 	case r >= 0xA1 && r <= 0x2FF && r != 0xA9 && r != 0xAD && r != 0xAE, r >= 0x391 && r <= 0x3C9 && r != 0x3A2, r >= 0x410 && r <= 0x44F:
 		return 1
 	case r >= 0x2010 && r <= 0x2026, r >= 0x2500 && r <= 0x25A9, r >= 0x2800 && r <= 0x28FF, r >= 0x2400 && r <= 0x2426:
@@ -74,11 +88,11 @@ func Cut(s string, w int) string {
 	case len(s) <= w && plain(s):
 		return s
 	case plain(s):
-		return s[:w-1] + "…"
+		return s[:w-1] + ellipsis()
 	case Width(s) <= w:
 		return s
 	}
-	return ansi.Truncate(s, w, "…")
+	return ansi.Truncate(s, w, ellipsis())
 }
 
 // Pad returns s in exactly w cells: cut, or filled with blanks at its right.
