@@ -266,7 +266,7 @@ func TestPartlyDeletedLayer(t *testing.T) {
 func TestPegsFitTheirColumn(t *testing.T) {
 	p := open(t, sample(), model.PartitionAddress(orders2))
 	pegs := []peg{{group: "a-group-with-a-long-name", lag: model.Exactly(1_234_567)}, {group: "b", lost: 5}, {group: "c", ahead: 998_157}}
-	for room := 14; room < 80; room++ {
+	for room := 16; room < 80; room++ {
 		spans := p.pegSpans(pegs, room)
 		text := ""
 		for _, s := range spans {

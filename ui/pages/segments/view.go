@@ -294,6 +294,9 @@ func (p *segments) leaves(i int) kit.Cell {
 		return kit.Cell{Text: leftover(s)}
 	case s.State == model.SegmentActive && s.Leaves < 0:
 		return kit.Cell{Text: joinWords("active", s.Rule, "active"), Style: t.Dim}
+	case s.State == model.SegmentActive:
+		// It must be rolled first: this is when it could leave at the soonest.
+		return kit.Cell{Spans: []kit.Span{{Text: "active", Style: t.Dim}, {Text: ", then in " + kit.Duration(p.until(s).Round(time.Second)), Style: t.Dim}}}
 	case s.Leaves < 0 && s.Rule == "never":
 		return kit.Cell{Text: "never deleted", Style: t.Dim}
 	case s.Leaves < 0 && (s.Rule == "" || s.Rule == "unknown"):
@@ -318,9 +321,14 @@ func inShort(err error) string {
 	return err.Error()
 }
 
+// until is how far away the time is at which a segment leaves.
+func (p *segments) until(s *model.Segment) time.Duration {
+	return time.Duration(min(s.Leaves-p.Now().UnixMilli(), 1<<42)) * time.Millisecond
+}
+
 // leavesIn says how far away the deletion is.
 func (p *segments) leavesIn(s *model.Segment, i int) (string, kit.Style) {
-	in := time.Duration(s.Leaves-p.Now().UnixMilli()) * time.Millisecond
+	in := p.until(s)
 	text, style := "in "+kit.Duration(in.Round(time.Second)), kit.Style{}
 	if in <= 0 {
 		text, style = "due now", p.Theme.Warn
@@ -374,7 +382,7 @@ func (p *segments) foot(w int) string {
 		}
 		facts = append(facts, page.Fact{Value: kit.BytesText(s.Trailing) + " behind the last batch, " + what, Style: style})
 	}
-	if s.Leaves >= 0 && s.Rule != "" {
+	if s.Leaves >= 0 && s.Rule != "" && s.Rule != "active" {
 		add("leaves by", kit.Safe(s.Rule, 60))
 	}
 	if s.Last >= 0 {
