@@ -1,6 +1,8 @@
 package logdir
 
 import (
+	"time"
+
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
 )
@@ -117,10 +119,7 @@ func (d *Dir) happened(dir string, told *pending) {
 		return
 	}
 	p.mu.Lock()
-	_, changed, err := d.lookLocked(p)
-	if err == nil && changed {
-		d.recount(p)
-	}
+	changed, err := d.news(p)
 	p.mu.Unlock()
 	switch {
 	case err != nil:
@@ -136,6 +135,25 @@ func (d *Dir) happened(dir string, told *pending) {
 	case layout.MetadataTopic:
 		told.info = true
 	}
+}
+
+// news looks at a part and reports whether there is anything to tell. Where a tail has looked just now, what it has
+// found is told, and the part is looked at again in the next window. p.mu is held.
+func (d *Dir) news(p *part) (changed bool, err error) {
+	if end := p.row.LogEnd; p.view != nil && end != p.told && time.Since(p.looked) < window/2 {
+		p.told = end
+		d.feed.Add(p.dir) // marks it
+		return true, nil
+	}
+	_, changed, err = d.lookLocked(p)
+	if err == nil {
+		changed = changed || p.row.LogEnd != p.told
+		p.told = p.row.LogEnd
+	}
+	if changed {
+		d.recount(p)
+	}
+	return changed, err
 }
 
 // missed brings the table in line after a folder could not be read: it may have been renamed.

@@ -38,7 +38,9 @@ type part struct {
 	// mu is taken before Dir.mu, and held while files are read.
 	mu      sync.Mutex
 	view    *partition.View
-	seen    seen // what the folder looked like when view was made
+	seen    seen      // what the folder looked like when view was made
+	looked  time.Time // when view was last brought up to date
+	told    int64     // the log end that follow has told of
 	counted counted
 }
 
@@ -98,6 +100,7 @@ func (d *Dir) lookLocked(p *part) (v *partition.View, changed bool, err error) {
 	} else {
 		p.view = v
 		p.seen = before.with(p.dir, v)
+		p.looked = time.Now()
 	}
 	d.settle(p, v, o, err, changed)
 	return v, changed, err

@@ -173,8 +173,8 @@ func (t *tail) run() {
 	}
 }
 
-// frame is the longest rest of a busy tail: what a screen shows is no newer.
-const frame = 16 * time.Millisecond
+// frame is the longest rest of a busy tail: forty times a second is as often as anybody can see.
+const frame = 25 * time.Millisecond
 
 // busy is from how many records in one go on a tail is paced.
 const busy = 32
