@@ -124,6 +124,9 @@ func (v *View) list() error {
 			continue
 		}
 		info, err := e.Info()
+		if err == nil && e.Type()&fs.ModeSymlink != 0 {
+			info, err = os.Stat(filepath.Join(v.dir, e.Name()))
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it went between listing and looking
 		}
