@@ -4,6 +4,7 @@ import (
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/pages/batches"
 	"github.com/strata-kafka/strata/ui/pages/check"
+	"github.com/strata-kafka/strata/ui/pages/disk"
 	"github.com/strata-kafka/strata/ui/pages/groups"
 	"github.com/strata-kafka/strata/ui/pages/index"
 	"github.com/strata-kafka/strata/ui/pages/lookup"
@@ -22,6 +23,7 @@ import (
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
+		page.Disk:       disk.New,
 		page.Overview:   overview.New,
 		page.Check:      check.New,
 		page.Lookup:     lookup.New,
