@@ -25,8 +25,8 @@ const (
 func (e *Engine) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	e.stop = stop
-	e.ended.Go(func() { e.look(ctx) })
-	e.ended.Go(func() { e.work(ctx) })
+	e.background.Go(func() { e.look(ctx) })
+	e.background.Go(func() { e.work(ctx) })
 }
 
 // doLater takes work that need not be waited for. It is called with a log locked, so it never does the work itself.
@@ -62,7 +62,7 @@ func (e *Engine) look(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-retention.C:
-			err = e.Retain(ctx)
+			err = e.retain(ctx, e.logs())
 		case name := <-e.kick:
 			err = e.retain(ctx, e.topicLogs(name))
 		case <-points.C:
@@ -81,11 +81,16 @@ func (e *Engine) look(ctx context.Context) {
 }
 
 // Retain looks at the retention of every partition now, as the background does in its interval.
-func (e *Engine) Retain(ctx context.Context) error { return e.retain(ctx, e.logs()) }
+func (e *Engine) Retain(ctx context.Context) error {
+	done, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return e.retain(ctx, e.logs())
+}
 
 func (e *Engine) retain(ctx context.Context, logs []*partition.Log) error {
-	e.running.RLock()
-	defer e.running.RUnlock()
 	var errs []error
 	for _, l := range logs {
 		if ctx.Err() != nil {
@@ -107,8 +112,6 @@ func (e *Engine) lookSoon(topic string) {
 }
 
 func (e *Engine) flushDue(ctx context.Context) error {
-	e.running.RLock()
-	defer e.running.RUnlock()
 	var errs []error
 	for _, l := range e.logs() {
 		if ctx.Err() != nil {
@@ -123,8 +126,11 @@ func (e *Engine) flushDue(ctx context.Context) error {
 
 // Flush makes everything that was appended before the call survive a power loss.
 func (e *Engine) Flush(ctx context.Context) error {
-	e.running.RLock()
-	defer e.running.RUnlock()
+	done, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	var errs []error
 	for _, l := range e.logs() {
 		if err := ctx.Err(); err != nil {

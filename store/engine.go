@@ -38,14 +38,15 @@ type Engine struct {
 	noticed sync.Mutex
 	notices []string
 
-	writers writers
-	trash   trash
-	sticky  sticky
-	later   chan func()
-	kick    chan string // topics whose retention is to be looked at now
-	stop    context.CancelFunc
-	ended   sync.WaitGroup
-	points  sync.Mutex // one writer of checkpoints at a time
+	writers    writers
+	trash      trash
+	sticky     sticky
+	later      chan func()
+	kick       chan string // topics whose retention is to be looked at now
+	stop       context.CancelFunc
+	background sync.WaitGroup // the goroutines of start; they never take running
+	ended      sync.WaitGroup // work that did not fit later; begun by those, or with running held
+	points     sync.Mutex     // one writer of checkpoints at a time
 }
 
 // logDir is one of the directories.
@@ -382,6 +383,7 @@ func (e *Engine) Close() error {
 	e.closed = true
 	e.mu.Unlock()
 	e.stop()
+	e.background.Wait()
 	e.running.Lock()
 	defer e.running.Unlock()
 	e.ended.Wait()
