@@ -13,8 +13,8 @@ func (p *record) Commands() []page.Command {
 	cmds := []page.Command{
 		{Key: page.Bind("]", "next"), Run: func() tea.Cmd { return p.read(after) }},
 		{Key: page.Bind("[", "before"), Off: p.whyNoBefore, Run: func() tea.Cmd { return p.read(before) }},
-		{Key: page.Bind("v", "json, text, hex"), Off: p.whyOneForm, Run: p.turnForm(1)},
-		{Key: page.Bind("tab", "key, headers"), Off: p.whyNone, Run: p.turnPart(1)},
+		{Key: page.Bind("v", "form"), Off: p.whyOneForm, Run: p.turnForm(1)},
+		{Key: page.Bind("tab", "part"), Off: p.whyNone, Run: p.turnPart(1)},
 		{Key: page.Bind("y", "copy"), Off: p.whyNone, Run: p.copyShown},
 		{Key: page.Bind("enter b l right", "batch"), Off: p.whyNoFiles, Run: p.batch},
 		{Key: page.Bind("s", "save"), Off: p.whyNoSave, Run: p.askPath},

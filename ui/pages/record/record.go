@@ -175,20 +175,33 @@ func (p *record) answered(a answer, err error) tea.Cmd {
 	}
 	p.err = nil
 	p.take(a.rec)
-	p.note, p.bad = "", false
-	switch {
-	case len(a.faults) > 0:
-		f := &a.faults[0]
-		p.note, p.bad = f.What, true
-		if f.Position >= 0 {
-			p.note += fmt.Sprintf(" (%s, byte %s)", f.File, kit.Number(f.Position))
-		}
-	case a.way == here && a.asked >= 0 && a.rec.Offset > a.asked && a.asked < a.start:
-		p.note = "offset " + kit.Number(a.asked) + " is below the log start, " + kit.Number(a.start) + ": this is the first record there is"
-	case a.way == here && a.asked >= 0 && a.rec.Offset > a.asked:
-		p.note = "offset " + kit.Number(a.asked) + " holds no record (compacted away, or never written): this is the next one"
-	}
+	p.note, p.bad = p.odd(a)
 	return nil
+}
+
+// odd says what is to be known of where a record was found; bad that it is damage.
+func (p *record) odd(a answer) (note string, bad bool) {
+	moved := a.way == here && a.asked >= 0 && a.rec.Offset > a.asked
+	for i := range a.faults {
+		f := &a.faults[i]
+		if f.Severity == model.SevDamage && (moved && f.Offset <= a.asked || f.Position == a.rec.BatchPos && f.Position >= 0) {
+			note, bad = f.What, true
+			if f.Position >= 0 {
+				note += " (" + f.File + ", byte " + kit.Number(f.Position) + ")"
+			}
+			if moved {
+				note = "offset " + kit.Number(a.asked) + " cannot be read, this is the next that can: " + note
+			}
+			return note, bad
+		}
+	}
+	switch {
+	case moved && a.asked < a.start:
+		note = "offset " + kit.Number(a.asked) + " is below the log start, " + kit.Number(a.start) + ": this is the first record there is"
+	case moved:
+		note = "offset " + kit.Number(a.asked) + " holds no record (compacted away, or never written): this is the next one"
+	}
+	return note, false
 }
 
 // gone says why an offset has no record and none follows.

@@ -20,11 +20,11 @@ func (p *records) Commands() []page.Command {
 	cmds := []page.Command{
 		{Key: page.Bind("enter l right", "open"), Off: p.whyNone, Run: p.open},
 		{Key: page.Bind("/", "find"), Off: p.whyNoFind, Run: func() tea.Cmd { return p.askPattern("") }},
-		{Key: page.Bind("n", "next hit"), Off: p.whyNoNextHit, Run: func() tea.Cmd { return p.search(false) }},
+		{Key: page.Bind("n", "next hit"), Off: p.whyNoNextHit, Run: func() tea.Cmd { return p.search(false) }, Quiet: p.find.pattern.Text == ""},
 		{Key: page.Bind("o", "offset or time"), Run: func() tea.Cmd { return p.askWhere("") }},
 		{Key: page.Bind("c", p.committedHelp()), Run: p.toggleCommitted},
 		{Key: page.Bind("t", "tail"), Off: p.needs(able[model.Tailer](p.Src), "this source cannot be followed"), Run: p.goPage(page.Tail)},
-		{Key: page.Bind("]", "next partition"), Off: p.whyNoNext, Run: p.sibling(1)},
+		{Key: page.Bind("]", "next partition"), Off: p.whyNoNext, Run: p.sibling(1), Quiet: p.many < 2},
 		{Key: page.Bind("[", "partition before"), Off: p.whyNoPrevious, Run: p.sibling(-1), Quiet: true},
 		{Key: page.Bind("N", "hit before"), Off: p.whyNoNextHit, Run: func() tea.Cmd { return p.search(true) }, Quiet: true},
 		{Key: page.Bind("F", "find in all partitions"), Off: p.whyNoFind, Run: p.findAll, Quiet: true},
@@ -206,8 +206,7 @@ func (p *records) home() tea.Cmd {
 
 func (p *records) end() tea.Cmd {
 	if p.span.atEnd {
-		p.list.End()
-		p.follow = true
+		p.toEnd()
 	}
 	return p.fetch(newest, model.FromEnd)
 }

@@ -22,7 +22,8 @@ type find struct {
 	backward bool
 	began    time.Time
 	event    model.SearchEvent // the last one
-	resume   int64             // where a search that was cancelled goes on; model.Unknown
+	resume   int64             // where a search that was cancelled goes on; model.Unknown for none
+	held     int64             // where the cursor was when it was cancelled
 	ended    string            // in words, until the next key that searches
 }
 
@@ -54,7 +55,7 @@ func (p *records) searchFor(text string) tea.Cmd {
 		p.find.last = text
 		return p.askPattern(err.Error())
 	}
-	p.find.last, p.find.pattern = text, pat
+	p.find.last, p.find.pattern, p.find.resume = text, pat, model.Unknown
 	p.table.Find = page.ParseFilter(text)
 	return tea.Batch(page.Send(page.Remember{Key: "pattern", Value: text}), p.search(false))
 }
@@ -75,7 +76,7 @@ func (p *records) search(backward bool) tea.Cmd {
 	} else if backward {
 		from = model.FromEnd
 	}
-	if f.resume >= 0 && f.backward == backward {
+	if f.resume >= 0 && f.backward == backward && f.held == p.offsetOf(p.list.Cursor()) {
 		from = f.resume
 	}
 	f.backward, f.began, f.event, f.ended, f.resume = backward, p.Now(), model.SearchEvent{}, "", model.Unknown
@@ -130,7 +131,7 @@ func (p *records) found(msg page.Items[model.SearchEvent]) tea.Cmd {
 func (p *records) stop() tea.Cmd {
 	f := &p.find
 	f.stream.Cancel()
-	f.resume = f.event.Offset
+	f.resume, f.held = f.event.Offset, p.offsetOf(p.list.Cursor())
 	if f.event.Records == 0 && f.event.BytesDone == 0 {
 		f.resume = model.Unknown
 	} else if !f.backward {

@@ -185,13 +185,7 @@ func (p *records) mark(i int64, w int) string {
 		return p.table.Mark(w, rows.Mark{Offset: model.Unknown, Text: p.holeText(i), Style: t.Dim})
 	case aFault:
 		f := &p.span.faults[it.fault]
-		text := t.Glyphs.Bad + " " + kit.Safe(f.What, 300)
-		if f.Position >= 0 {
-			text += " · " + kit.Safe(f.File, 80) + " byte " + kit.Number(f.Position)
-		}
-		if f.Follows != "" {
-			text += " · " + kit.Safe(f.Follows, 200)
-		}
+		text := t.Glyphs.Bad + " " + kit.Safe(p.faultText(it), 600)
 		style := t.Bad
 		if f.Severity != model.SevDamage {
 			style = t.Warn
@@ -200,6 +194,19 @@ func (p *records) mark(i int64, w int) string {
 	}
 	text, right := p.groupText(it)
 	return p.table.Mark(w, rows.Mark{Offset: model.Unknown, Text: text, Style: t.Accent, Right: right})
+}
+
+// faultText says what is wrong, where, and what follows.
+func (p *records) faultText(it *item) string {
+	f := &p.span.faults[it.fault]
+	text := f.What
+	if f.Position >= 0 {
+		text += " · " + f.File + " byte " + kit.Number(f.Position)
+	}
+	if f.Follows != "" {
+		text += " · " + f.Follows
+	}
+	return text
 }
 
 // holeText says what offsets without a record are, as far as it is known.

@@ -21,7 +21,7 @@ const (
 
 // records is the page. Invariants:
 //   - items are the rows of span
-//   - follow: the cursor is on the last row, and that is the end of the log
+//   - follow: the cursor is on the last record or behind it, and that is the end of the log
 type records struct {
 	page.Env
 	tp   model.TopicPartition // Partition is -1 until one was chosen
@@ -93,7 +93,7 @@ func New(env page.Env, o page.Open) page.Page {
 	}
 	p.list.Theme = env.Theme
 	p.list.KeyOf = p.key
-	p.find.last = env.Remembered("pattern")
+	p.find.last, p.find.resume = env.Remembered("pattern"), model.Unknown
 	return p
 }
 
@@ -280,13 +280,12 @@ func (p *records) took(r read, err error) tea.Cmd {
 	p.arrange()
 	switch r.how {
 	case newest:
-		p.follow = true
-		p.list.End()
+		p.toEnd()
 	case jump:
 		p.goTo(r.at)
 	}
 	if r.how == down && p.follow {
-		p.list.End()
+		p.toEnd()
 	}
 	if again {
 		return p.refresh()
@@ -312,8 +311,25 @@ func (p *records) tookPegs(pegs []peg, err error) {
 	p.marks = pegs
 	p.arrange()
 	if p.follow {
-		p.list.End()
+		p.toEnd()
 	}
+}
+
+// toEnd follows the end: the cursor on the last record, and what is said behind it on screen.
+func (p *records) toEnd() {
+	p.follow = true
+	p.list.End()
+	p.list.SetCursor(p.lastRecord())
+}
+
+// lastRecord returns the row of the last record, or the last row where there is none.
+func (p *records) lastRecord() int64 {
+	for i := len(p.items) - 1; i >= 0; i-- {
+		if p.items[i].kind == aRecord {
+			return int64(i)
+		}
+	}
+	return int64(len(p.items)) - 1
 }
 
 func (p *records) tookParts(parts []model.Partition, err error) tea.Cmd {
@@ -416,14 +432,20 @@ func (p *records) more() tea.Cmd {
 
 // moved follows the cursor after it was moved by hand.
 func (p *records) moved() tea.Cmd {
-	p.follow = p.list.AtEnd() && p.span.atEnd && p.list.Len > 0
+	p.follow = p.span.atEnd && p.list.Len > 0 && p.list.Cursor() >= p.lastRecord()
 	return p.more()
 }
 
 // goTo puts the cursor on the first row at or after an offset that lies in the window.
 func (p *records) goTo(offset int64) {
 	at := int64(len(p.items)) - 1
+	if offset < 0 {
+		at = 0
+	}
 	for i := range p.items {
+		if offset < 0 {
+			break
+		}
 		if it := &p.items[i]; it.kind == aRecord && p.span.recs[it.rec].Offset >= offset {
 			at = int64(i)
 			break

@@ -109,6 +109,9 @@ func (p *records) Status() string {
 	if !p.loaded {
 		return ""
 	}
+	if it := p.row(); it != nil && it.kind == aFault {
+		return kit.Safe(p.faultText(it), 400)
+	}
 	s := ""
 	switch at := p.offsetOf(p.list.Cursor()); {
 	case p.follow:
