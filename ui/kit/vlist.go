@@ -27,6 +27,9 @@ type VList struct {
 // Cursor returns the row under the cursor; 0 when there is none.
 func (l *VList) Cursor() int64 { return l.cursor }
 
+// Key returns what KeyOf said of the row under the cursor; "" when there is none.
+func (l *VList) Key() string { return l.key }
+
 // Top returns the first row on screen.
 func (l *VList) Top() int64 { return l.top }
 

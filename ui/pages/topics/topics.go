@@ -136,7 +136,11 @@ func (p *topics) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *topics) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
+	key := p.table.Key()
 	p.arrange()
+	if p.table.Key() != key {
+		p.table.Home() // what was under the cursor is filtered out
+	}
 	return nil
 }
 

@@ -107,6 +107,29 @@ func TestFilterAndSort(t *testing.T) {
 	}
 }
 
+func TestFilterThatTakesTheCursorsTopicAwayBeginsAtTheTop(t *testing.T) {
+	p := open(t, uitest.Env(t, many(1000)), page.Open{})
+	p.View(80, 24)
+	uitest.Press(p, "G")
+	p.SetFilter("05")
+	if p.table.Cursor() != 0 || p.table.Len != 119 {
+		t.Errorf("on row %d of %d", p.table.Cursor(), p.table.Len)
+	}
+	uitest.Press(p, "j", "j")
+	was, _ := p.at()
+	p.SetFilter("050")
+	p.SetFilter("")
+	if now, _ := p.at(); now.Name == was.Name {
+		t.Error("the second filter should have left it out")
+	}
+	p.SetFilter("7")
+	was, _ = p.at()
+	p.SetFilter("")
+	if now, _ := p.at(); now.Name != was.Name {
+		t.Errorf("the cursor went from %s to %s", was.Name, now.Name)
+	}
+}
+
 func TestKeysOpenAndSayWhyNot(t *testing.T) {
 	src := uitest.NewSource(uitest.Now())
 	full := open(t, uitest.Env(t, src), page.Open{Addr: model.TopicAddress("orders")})
