@@ -5,6 +5,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/batches"
 	"github.com/strata-kafka/strata/ui/pages/check"
 	"github.com/strata-kafka/strata/ui/pages/disk"
+	"github.com/strata-kafka/strata/ui/pages/group"
 	"github.com/strata-kafka/strata/ui/pages/groups"
 	"github.com/strata-kafka/strata/ui/pages/index"
 	"github.com/strata-kafka/strata/ui/pages/lookup"
@@ -37,5 +38,6 @@ func registry() map[page.Kind]page.Constructor {
 		page.Partitions: partitions.New,
 		page.Topics:     topics.New,
 		page.Groups:     groups.New,
+		page.Group:      group.New,
 	}
 }
