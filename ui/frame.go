@@ -41,6 +41,11 @@ func (r *root) draw() string {
 	if below > 0 {
 		lines = append(lines, r.statusLine())
 	}
+	if r.opts.ASCII {
+		for i := range lines {
+			lines[i] = kit.ToASCII(lines[i])
+		}
+	}
 	r.lines = lines
 	return strings.Join(lines, "\n")
 }
@@ -49,9 +54,9 @@ func (r *root) draw() string {
 func (r *root) body(h int) []string {
 	lines := make([]string, h)
 	if full, ok := r.overlay.(fullOverlay); ok {
-		return fill(lines, full.full(r, r.w, h), r.w)
+		return r.fill(lines, full.full(r, r.w, h))
 	}
-	lines = fill(lines, r.top().page.View(r.w, h), r.w)
+	lines = r.fill(lines, r.top().page.View(r.w, h))
 	if sheet, ok := r.overlay.(sheetOverlay); ok {
 		over := sheet.sheet(r, r.w, max(1, h-1))
 		rule := r.theme.Accent.Wrap(strings.Repeat(r.theme.Glyphs.Rule, r.w))
@@ -60,17 +65,17 @@ func (r *root) body(h int) []string {
 			over = over[len(over)-h:]
 		}
 		for i, l := range over {
-			lines[h-len(over)+i] = kit.Pad(l, r.w)
+			lines[h-len(over)+i] = kit.Pad(kit.Guard(l), r.w)
 		}
 	}
 	return lines
 }
 
-// fill copies the lines of a view, cut and padded.
-func fill(lines []string, view string, w int) []string {
+// fill copies the lines of a view, guarded, cut and padded.
+func (r *root) fill(lines []string, view string) []string {
 	for i := range lines {
 		line, rest, _ := strings.Cut(view, "\n")
-		lines[i], view = kit.Pad(line, w), rest
+		lines[i], view = kit.Pad(kit.Guard(line), r.w), rest
 	}
 	return lines
 }

@@ -63,7 +63,7 @@ func (p *palette) gather(r *root) {
 	}
 	for _, v := range r.views() {
 		if v.off == nil || v.off() == "" {
-			add(v.name, "view "+v.key, func() tea.Cmd { return r.jump(page.Open{Kind: v.kind}) })
+			add(v.name, "view "+v.key, func() tea.Cmd { return r.view(v.kind) })
 		}
 	}
 	for _, t := range r.names.topics {

@@ -14,7 +14,7 @@ func (r *root) request(l *layer, req page.Request) tea.Cmd {
 	onTop := l == r.top()
 	switch req := req.(type) {
 	case page.Notice:
-		r.notice = req
+		r.say(req.Level, req.Text)
 	case page.Remember:
 		r.state.remember(l.open.Kind, req.Key, req.Value)
 	case page.TickIn:
@@ -66,8 +66,8 @@ func (r *root) setInternal(on bool) tea.Cmd {
 
 // tellAll gives all pages a message.
 func (r *root) tellAll(msg tea.Msg) tea.Cmd {
-	cmds := make([]tea.Cmd, 0, len(r.stack))
-	for _, l := range r.stack {
+	var cmds []tea.Cmd
+	for l := range r.layers() {
 		cmds = append(cmds, r.toLayer(l.id, msg))
 	}
 	return tea.Batch(cmds...)
@@ -76,6 +76,7 @@ func (r *root) tellAll(msg tea.Msg) tea.Cmd {
 // turnClock goes to the next form of times.
 func (r *root) turnClock() tea.Cmd {
 	r.clock.Turn()
+	r.state.Times = nameOf(r.clock.Form)
 	r.say(page.Info, "times: "+r.clock.Name())
 	return r.tellAll(page.Changed{})
 }

@@ -34,9 +34,11 @@ type root struct {
 	mouse    bool
 
 	stack   []*layer
+	parked  map[page.Kind][]*layer // stacks of views that are not shown, by the view
 	lastID  int
 	overlay overlay // nil for none
 	notice  page.Notice
+	noticed int      // seconds that the notice has been there
 	pending []string // notices still to be said
 	info    model.Info
 	names   names
@@ -94,7 +96,7 @@ type (
 )
 
 func newRoot(ctx context.Context, o Options) (*root, error) {
-	r := &root{opts: o, src: o.Source, pages: registry(), settings: &page.Settings{}, now: o.Now, mouse: !o.NoMouse, dirty: true}
+	r := &root{opts: o, src: o.Source, pages: registry(), parked: map[page.Kind][]*layer{}, settings: &page.Settings{}, now: o.Now, mouse: !o.NoMouse, dirty: true}
 	if r.now == nil {
 		r.now = time.Now
 	}
@@ -113,6 +115,9 @@ func newRoot(ctx context.Context, o Options) (*root, error) {
 		return nil, err
 	}
 	r.clock = &kit.Clock{Form: o.Form, Zone: o.Zone, Now: r.now}
+	if o.Form == kit.LocalTime {
+		r.clock.Form = formOf(st.Times)
+	}
 	r.pending = append(r.pending, o.Notices...)
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.reset(r.first())
@@ -121,10 +126,10 @@ func newRoot(ctx context.Context, o Options) (*root, error) {
 
 // close ends all pages and everything that they started.
 func (r *root) close() {
-	for _, l := range r.stack {
+	for l := range r.layers() {
 		l.close()
 	}
-	r.stack = nil
+	r.stack, r.parked = nil, nil
 	r.names.load.Cancel()
 	r.cancel()
 }
@@ -165,7 +170,7 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		return r.changed(msg)
 	case infoMsg:
 		if msg.err == nil {
-			r.info = msg.info
+			r.learn(msg.info)
 		}
 	case editedMsg:
 		return tea.Batch(r.toLayer(msg.layer, msg.Edited), r.mouseAgain())
@@ -186,6 +191,7 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 func (r *root) housekeeping(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case secondMsg:
+		r.fade()
 		r.sayPending()
 		return second()
 	case spinMsg:
@@ -302,13 +308,13 @@ func (r *root) changed(m changeMsg) tea.Cmd {
 	if m.change.Info || m.change.Topics || m.change.All {
 		cmds = append(cmds, r.askInfo())
 	}
-	for i, l := range r.stack {
-		if i < len(r.stack)-1 {
+	top := r.top()
+	for l := range r.layers() {
+		if l != top {
 			l.missed = merge(l.missed, m.change)
-			continue
 		}
-		cmds = append(cmds, r.toLayer(l.id, m.change))
 	}
+	cmds = append(cmds, r.toLayer(top.id, m.change))
 	return tea.Batch(cmds...)
 }
 
@@ -365,8 +371,27 @@ func (r *root) busy() bool {
 	return ok && b.Busy()
 }
 
+// learn takes what the source says of itself; its notices are said once.
+func (r *root) learn(in model.Info) {
+	if r.info.Kind == "" {
+		r.pending = append(r.pending, in.Notices...)
+	}
+	r.info = in
+}
+
 // say puts a notice on the status line.
-func (r *root) say(level page.Level, text string) { r.notice = page.Notice{Text: text, Level: level} }
+func (r *root) say(level page.Level, text string) {
+	r.notice, r.noticed = page.Notice{Text: text, Level: level}, 0
+}
+
+// noticeSeconds is how long a notice stays that wants nothing done; warnings stay until a key is pressed.
+const noticeSeconds = 5
+
+func (r *root) fade() {
+	if r.noticed++; r.noticed > noticeSeconds && r.notice.Level < page.Warn {
+		r.notice = page.Notice{}
+	}
+}
 
 // sayPending says what was to be said at the start, one a second.
 func (r *root) sayPending() {

@@ -522,3 +522,54 @@ func BenchmarkView(b *testing.B) {
 }
 
 func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
+
+func TestViewsKeepTheirPlace(t *testing.T) {
+	g := newRig(t, Options{})
+	g.press("enter")
+	deep := g.page()
+	g.press("2")
+	if g.page().open.Kind != page.Groups || deep.closed != 0 {
+		t.Fatalf("2 shows %v", g.page().open)
+	}
+	g.covered(model.Change{Version: 5})
+	g.press("1")
+	if g.page() != deep || len(deep.changes) != 1 {
+		t.Fatalf("1 does not lead back to where the topics were left")
+	}
+	g.press("1")
+	if g.page().open.Kind != page.Topics || deep.closed != 1 {
+		t.Error("1 again does not lead to the list of topics")
+	}
+}
+
+func TestNoticesFade(t *testing.T) {
+	g := newRig(t, Options{})
+	g.press("z")
+	g.shows("times: ")
+	for range noticeSeconds + 1 {
+		g.fade()
+	}
+	if g.notice.Text != "" {
+		t.Error("a word stays for ever")
+	}
+	g.say(page.Bad, "disk full")
+	for range noticeSeconds + 1 {
+		g.fade()
+	}
+	if g.notice.Text == "" {
+		t.Error("an error fades before it was seen")
+	}
+}
+
+func TestWhatAPageForgotIsEscaped(t *testing.T) {
+	g := newRig(t, Options{})
+	g.page().list = kit.VList{Theme: g.theme}
+	g.pages[page.Group] = func(env page.Env, o page.Open) page.Page { return careless{} }
+	g.send(from{g.top().id, page.Open{Kind: page.Group}})
+	g.shows(`␛[2J␛]52;c;aGk=␇ \u{202e}`)
+}
+
+// careless is a page that draws what it is given.
+type careless struct{ blank }
+
+func (careless) View(int, int) string { return "\x1b[2J\x1b]52;c;aGk=\a \u202e" }

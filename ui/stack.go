@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -44,13 +45,32 @@ func whole(a model.Address) model.Address {
 
 func (r *root) top() *layer { return r.stack[len(r.stack)-1] }
 
+// layer returns a layer of any stack; nil when it was closed.
 func (r *root) layer(id int) *layer {
-	for _, l := range r.stack {
+	for l := range r.layers() {
 		if l.id == id {
 			return l
 		}
 	}
 	return nil
+}
+
+// layers walks over all that is open: what is on screen, what it covers, and the stacks that are parked.
+func (r *root) layers() iter.Seq[*layer] {
+	return func(yield func(*layer) bool) {
+		for _, l := range r.stack {
+			if !yield(l) {
+				return
+			}
+		}
+		for _, stack := range r.parked {
+			for _, l := range stack {
+				if !yield(l) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // make builds a layer; nil when no page of that kind exists.
@@ -100,6 +120,41 @@ func (r *root) push(o page.Open) tea.Cmd {
 		r.stack = append(r.stack, l)
 	}
 	return r.wrap(l.id, l.page.Init())
+}
+
+// keeps reports whether the stack of a view is parked while another is shown, so that one comes back to where one was.
+// The others would go on working unseen.
+func keeps(k page.Kind) bool { return k == page.Topics || k == page.Groups }
+
+// view switches to a view: to where it was left, or, when it is shown already, to its first page.
+func (r *root) view(k page.Kind) tea.Cmd {
+	base := r.stack[0].open.Kind
+	if base == k && len(r.stack) > 1 {
+		r.leave()
+		for _, l := range r.stack[1:] {
+			l.close()
+		}
+		r.stack = r.stack[:1]
+		return r.uncover()
+	}
+	if base == k || !r.has(k) {
+		return nil
+	}
+	if keeps(base) {
+		r.parked[base] = r.stack
+		r.stack = nil
+	}
+	stack, ok := r.parked[k]
+	if !ok {
+		return r.jump(page.Open{Kind: k})
+	}
+	r.leave()
+	for _, l := range r.stack {
+		l.close()
+	}
+	r.stack = stack
+	delete(r.parked, k)
+	return r.uncover()
 }
 
 // jump makes a place the only one on the stack.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/strata-kafka/strata/ui/kit"
 	"github.com/strata-kafka/strata/ui/page"
 )
 
@@ -16,6 +17,7 @@ import (
 //
 //	place = "orders/2"
 //	theme = "dark"
+//	times = "utc"
 //	internal = false
 //	no_mouse = false
 //	[pages.topics]
@@ -23,6 +25,7 @@ import (
 type state struct {
 	Place    string                       `toml:"place,omitempty"`
 	Theme    string                       `toml:"theme,omitempty"`
+	Times    string                       `toml:"times,omitempty"`
 	Internal bool                         `toml:"internal,omitempty"`
 	NoMouse  bool                         `toml:"no_mouse,omitempty"`
 	Pages    map[string]map[string]string `toml:"pages,omitempty"`
@@ -83,6 +86,20 @@ func (s state) save(path string) error {
 		_ = os.Remove(f.Name())
 	}
 	return err
+}
+
+// forms are the words for the forms of times, in their order.
+func forms() [4]string { return [...]string{"local", "utc", "epoch", "ago"} }
+
+func nameOf(f kit.TimeForm) string { return forms()[f] }
+
+func formOf(name string) kit.TimeForm {
+	for i, n := range forms() {
+		if n == name {
+			return kit.TimeForm(i)
+		}
+	}
+	return kit.LocalTime
 }
 
 func (s *state) recall(kind page.Kind, key string) string { return s.Pages[string(kind)][key] }
