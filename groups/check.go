@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type boltMeta struct {
 	Freelist uint64
 	Pages    uint64 // pages in use, the high water mark: none lies at or above
 	Txid     uint64
+	Single   bool // the other meta page is damaged: it may have held a newer state
 }
 
 // parseMeta reads a meta page from its first byte on, header included. It checks the mark, the version and the checksum.
@@ -59,13 +61,16 @@ func readMeta(f io.ReaderAt, size int64) (boltMeta, error) {
 	}
 	best, ok := at(0)
 	if ok {
-		if other, ok := at(int64(best.PageSize)); ok && other.Txid > best.Txid {
+		other, ok := at(int64(best.PageSize))
+		best.Single = !ok
+		if ok && other.Txid > best.Txid {
 			best = other
 		}
 		return best, nil
 	}
 	for pos := int64(1024); pos <= 16<<20 && pos < size; pos *= 2 {
 		if m, ok := at(pos); ok && int64(m.PageSize) == pos {
+			m.Single = true
 			return m, nil
 		}
 	}
@@ -73,29 +78,33 @@ func readMeta(f io.ReaderAt, size int64) (boltMeta, error) {
 }
 
 // checkFile reads every page that the newest state of a bbolt file holds, without bbolt, which panics where it meets
-// damage, in part in goroutines of its own. It returns an error when anything that is held is missing or wrong. short is
-// how many bytes the file lacks at its end that no held page needs; the file is whole when it is 0.
-func checkFile(f io.ReaderAt, size int64) (short int64, err error) {
+// damage, in part in goroutines of its own. It returns an error when anything that is held is missing or wrong, or in such
+// disorder that writing would do damage. short is how many bytes the file lacks at its end that no held page needs; single
+// says that only one meta page is sound.
+func checkFile(f io.ReaderAt, size int64) (short int64, single bool, err error) {
 	m, err := readMeta(f, size)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if m.Pages < 3 || m.Pages > 1<<40 {
-		return 0, fmt.Errorf("its meta page counts %d pages", m.Pages)
+		return 0, false, fmt.Errorf("its meta page counts %d pages", m.Pages)
 	}
 	want := int64(m.Pages) * int64(m.PageSize)
 	have := uint64(size) / uint64(m.PageSize)
 	c := &checker{f: f, meta: m, have: have, used: make([]uint64, (min(have, m.Pages)+63)/64)}
-	if err := c.page(m.Root, maxDepth); err != nil {
-		return 0, err
+	if err := c.page(m.Root, keyRange{}, maxDepth); err != nil {
+		return 0, false, err
 	}
 	if m.Freelist != noFreelist {
 		if err := c.freelist(); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
-	return max(0, want-size), nil
+	return max(0, want-size), m.Single, nil
 }
+
+// keyRange bounds the keys of a page: from <= key < below; nil is no bound.
+type keyRange struct{ from, below []byte }
 
 // checker walks the pages of one state of a file.
 type checker struct {
@@ -140,19 +149,19 @@ func (c *checker) load(id uint64) (flags uint16, count int, b []byte, err error)
 }
 
 // page checks a page and all below it.
-func (c *checker) page(id uint64, depth int) error {
+func (c *checker) page(id uint64, r keyRange, depth int) error {
 	flags, count, b, err := c.load(id)
 	if err != nil {
 		return err
 	}
-	if err := c.elements(flags, count, b, depth); err != nil {
+	if err := c.elements(flags, count, b, r, depth); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
 	return nil
 }
 
 // elements checks what a branch or leaf page holds; b begins with the page's header.
-func (c *checker) elements(flags uint16, count int, b []byte, depth int) error {
+func (c *checker) elements(flags uint16, count int, b []byte, r keyRange, depth int) error {
 	if depth == 0 {
 		return errors.New("pages are nested too deeply")
 	}
@@ -165,32 +174,65 @@ func (c *checker) elements(flags uint16, count int, b []byte, depth int) error {
 	if flags == branchPage && count == 0 {
 		return errors.New("a branch without elements")
 	}
-	ne := binary.NativeEndian
-	for i := range count {
-		at := pageHeader + i*elementSize
-		e := b[at : at+elementSize]
-		if flags == branchPage {
-			if uint64(at)+uint64(ne.Uint32(e))+uint64(ne.Uint32(e[4:])) > uint64(len(b)) {
-				return fmt.Errorf("the key of element %d lies outside it", i)
+	es := make([]element, count)
+	for i := range es {
+		e, err := parseElement(b, i, flags == branchPage)
+		switch {
+		case err != nil:
+			return err
+		case i > 0 && bytes.Compare(e.key, es[i-1].key) <= 0,
+			r.from != nil && bytes.Compare(e.key, r.from) < 0,
+			r.below != nil && bytes.Compare(e.key, r.below) >= 0:
+			return fmt.Errorf("the key of element %d is out of order", i)
+		}
+		es[i] = e
+	}
+	for i, e := range es {
+		switch {
+		case flags == branchPage:
+			below := r.below
+			if i+1 < len(es) {
+				below = es[i+1].key
 			}
-			if err := c.page(ne.Uint64(e[8:]), depth-1); err != nil {
+			if err := c.page(e.page, keyRange{e.key, below}, depth-1); err != nil {
 				return err
 			}
-			continue
-		}
-		key := uint64(at) + uint64(ne.Uint32(e[4:]))
-		val := key + uint64(ne.Uint32(e[8:]))
-		end := val + uint64(ne.Uint32(e[12:]))
-		if end > uint64(len(b)) {
-			return fmt.Errorf("element %d lies outside it", i)
-		}
-		if ne.Uint32(e)&bucketElement != 0 {
-			if err := c.bucket(b[val:end], depth-1); err != nil {
-				return fmt.Errorf("bucket %q: %w", b[key:val], err)
+		case e.bucket:
+			if err := c.bucket(e.value, depth-1); err != nil {
+				return fmt.Errorf("bucket %q: %w", e.key, err)
 			}
 		}
 	}
 	return nil
+}
+
+// element is an element of a branch page (key, page) or of a leaf page (key, value, bucket).
+type element struct {
+	key, value []byte // within the page
+	page       uint64
+	bucket     bool
+}
+
+// parseElement reads element i of a page, whose table of elements is known to lie within b.
+func parseElement(b []byte, i int, branch bool) (element, error) {
+	ne := binary.NativeEndian
+	at := pageHeader + i*elementSize
+	h := b[at : at+elementSize]
+	if branch {
+		key := uint64(at) + uint64(ne.Uint32(h))
+		end := key + uint64(ne.Uint32(h[4:]))
+		if end > uint64(len(b)) {
+			return element{}, fmt.Errorf("the key of element %d lies outside it", i)
+		}
+		return element{key: b[key:end], page: ne.Uint64(h[8:])}, nil
+	}
+	key := uint64(at) + uint64(ne.Uint32(h[4:]))
+	val := key + uint64(ne.Uint32(h[8:]))
+	end := val + uint64(ne.Uint32(h[12:]))
+	if end > uint64(len(b)) {
+		return element{}, fmt.Errorf("element %d lies outside it", i)
+	}
+	return element{key: b[key:val], value: b[val:end], bucket: ne.Uint32(h)&bucketElement != 0}, nil
 }
 
 // bucket checks a bucket by its header: the number of its root page, or 0 and the page itself behind it.
@@ -199,12 +241,12 @@ func (c *checker) bucket(b []byte, depth int) error {
 		return fmt.Errorf("its header has %d of 16 bytes", len(b))
 	}
 	if root := binary.NativeEndian.Uint64(b); root != 0 {
-		return c.page(root, depth)
+		return c.page(root, keyRange{}, depth)
 	}
 	if b = b[16:]; len(b) < pageHeader {
 		return errors.New("its inline page is cut")
 	}
-	return c.elements(binary.NativeEndian.Uint16(b[8:]), int(binary.NativeEndian.Uint16(b[10:])), b, depth)
+	return c.elements(binary.NativeEndian.Uint16(b[8:]), int(binary.NativeEndian.Uint16(b[10:])), b, keyRange{}, depth)
 }
 
 // freelist checks that the list of free pages holds none that is in use, and none twice.

@@ -104,6 +104,6 @@ func FuzzCheckFile(f *testing.F) {
 		if int(pos) < len(b) {
 			b[pos] ^= x
 		}
-		_, _ = checkFile(bytes.NewReader(b), int64(len(b)))
+		_, _, _ = checkFile(bytes.NewReader(b), int64(len(b)))
 	})
 }

@@ -70,6 +70,7 @@ type DBOptions struct {
 type DB struct {
 	path     string
 	bolt     *bbolt.DB
+	lock     *os.File // another file on the lock that bolt holds; nil where there is no bolt
 	readOnly bool
 	asked    bool // readOnly was asked for: the store as such may be writable
 	notices  []string
@@ -110,9 +111,10 @@ func (db *DB) Close() error {
 		db.rouse()
 		<-db.done
 	}
+	defer db.lock.Close()
 	if db.broken.Load() != nil {
-		// Its locks may be left taken: let go of the file without asking bbolt.
-		return nil
+		// bbolt may have left its own locks taken, and would wait for them: let go of the file without it.
+		return unlockFile(db.lock)
 	}
 	if err := db.bolt.Close(); err != nil {
 		return fmt.Errorf("close %s: %w", db.path, err)

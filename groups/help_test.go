@@ -212,8 +212,8 @@ func check(t testing.TB, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if short, err := checkFile(f, st.Size()); err != nil || short != 0 {
-		t.Errorf("our check of %s: short %d, %v", path, short, err)
+	if short, single, err := checkFile(f, st.Size()); err != nil || short != 0 || single {
+		t.Errorf("our check of %s: short %d, single %v, %v", path, short, single, err)
 	}
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second, PreLoadFreelist: true})
 	if err != nil {

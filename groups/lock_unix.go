@@ -42,3 +42,8 @@ func duplicate(f *os.File) (*os.File, error) {
 	syscall.CloseOnExec(fd)
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
+
+// unlockFile lets go of the lock, also for all duplicates.
+func unlockFile(f *os.File) error {
+	return os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN))
+}

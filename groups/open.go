@@ -154,9 +154,12 @@ func (db *DB) inspect(f *os.File, size int64, missing bool, topicsExist func() b
 		}
 		return nil
 	}
-	short, err := checkFile(f, size)
+	short, single, err := checkFile(f, size)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if single {
+		db.notice("%s: one of its two meta pages is damaged; the newest commits may be lost", db.path)
 	}
 	if short > 0 {
 		if !db.readOnly {
@@ -221,7 +224,7 @@ func (db *DB) start(f *os.File, o DBOptions) (err error) {
 		db.broken.Store(nil)
 		return err
 	}
-	f.Close() // bbolt's duplicate holds the lock
+	db.lock = f
 	return nil
 }
 

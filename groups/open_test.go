@@ -77,6 +77,7 @@ func TestDamagedStoreIsMovedAside(t *testing.T) {
 		"cut within the meta pages": {whole[:5000], nil, "missing"},
 		"three bytes":               {whole[:3], nil, "no bbolt file"},
 		"both meta pages wiped":     {wiped, nil, "no bbolt file"},
+		"a key out of order":        {misplaced(whole), nil, "out of order"},
 		"root page's number":        {flipped, nil, "says that it is page"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +100,21 @@ func TestDamagedStoreIsMovedAside(t *testing.T) {
 			fresh(t, db)
 		})
 	}
+}
+
+// misplaced returns a store in which one key sorts behind its neighbours.
+func misplaced(b []byte) []byte {
+	b = bytes.Clone(b)
+	first := bytes.Index(b, []byte("orders\x00\x00\x00\x05"))
+	for at := first; at >= 0; { // in every page that has it, old and new
+		b[at] = 'x'
+		next := bytes.Index(b[at:], []byte("orders\x00\x00\x00\x05"))
+		if next < 0 {
+			break
+		}
+		at += next
+	}
+	return b
 }
 
 // flipRoot writes another number into the root page.
@@ -187,7 +203,7 @@ func TestFileCutWithinFreePagesIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := int64(m.Pages-1) * int64(m.PageSize)
-	if _, err := checkFile(bytes.NewReader(b[:cut]), cut); err != nil {
+	if _, _, err := checkFile(bytes.NewReader(b[:cut]), cut); err != nil {
 		t.Fatalf("the last page is in use (%v): the test needs another way to make a free one", err)
 	}
 	if err := os.Truncate(path, cut); err != nil {
@@ -355,6 +371,14 @@ func TestFileCutWhileOpenIsAnErrorAndNoCrash(t *testing.T) {
 	if err := s.Commit(t.Context(), "g", []model.Commit{offset("t", 0, 1)}); err == nil {
 		t.Error("a commit into a broken store was acknowledged")
 	}
+	// Its lock is let go of, so that it can be opened again: what is left of it is moved aside.
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = openAt(t, path, DBOptions{Timeout: time.Millisecond})
+	if !db.moved {
+		t.Errorf("notices %q", db.Notices())
+	}
 }
 
 // TestFlippedBits flips bits of the pages' headers and elements of a small store: whatever the walk lets pass must open and
@@ -374,7 +398,7 @@ func TestFlippedBits(t *testing.T) {
 			}
 			bad := bytes.Clone(whole)
 			bad[page*int64(m.PageSize)+b/8] ^= 1 << (b % 8)
-			if _, err := checkFile(bytes.NewReader(bad), int64(len(bad))); err != nil {
+			if _, _, err := checkFile(bytes.NewReader(bad), int64(len(bad))); err != nil {
 				aside++
 				continue
 			}
@@ -438,6 +462,32 @@ func TestEveryCut(t *testing.T) {
 	}
 	if kept == 0 || aside == 0 {
 		t.Errorf("%d kept, %d moved aside: the cuts try one way only", kept, aside)
+	}
+}
+
+func TestOneDamagedMetaPageIsSaid(t *testing.T) {
+	for page := range 2 {
+		b := sample(t, 300)
+		b[page*os.Getpagesize()+30] ^= 1
+		path := filepath.Join(t.TempDir(), "strata.db")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := OpenDB(path, DBOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Join(db.Notices(), "\n"); db.moved || !strings.Contains(n, "the newest commits may be lost") {
+			t.Errorf("meta page %d: notices %q", page, n)
+		}
+		s := New(db, &fakeLogs{}, Options{})
+		for i := range int32(3) { // both meta pages are written anew
+			commit(t, s, "g", offset("t", i, 1))
+		}
+		if err := errors.Join(s.Close(), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		check(t, path)
 	}
 }
 
