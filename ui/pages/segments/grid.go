@@ -22,7 +22,7 @@ const (
 	gap       = 2
 	minLeaves = 14
 	// fullLeaves is room for a rule beside the time.
-	fullLeaves = 34
+	fullLeaves = 26
 	minGroups  = 26
 	maxGroups  = 44
 	lesser     = 5 // columns with this drop or more go first

@@ -244,7 +244,7 @@ func TestDamageIsShownInItsLayer(t *testing.T) {
 	p := open(t, src, model.PartitionAddress(orders2))
 	uitest.Press(p, "j")
 	uitest.Press(p, "j")
-	uitest.Contains(t, p.View(160, 24), "✗ damaged at byte 16,560", "x.log: byte 16560: CRC is 1a2b3c4d, computed 99887766␛[2J", "✗ 4.0 KiB behind the last batch")
+	uitest.Contains(t, p.View(160, 24), "✗ damaged at byte 16,560", "x.log: byte 16560: CRC is 1a2b3c4d, computed 99887766␛[2J", "✗ 4.0 KiB torn at its end")
 	uitest.Press(p, "k")
 	uitest.Contains(t, p.View(160, 24), "4.0 KiB behind the last batch, torn")
 	uitest.Fits(t, p)

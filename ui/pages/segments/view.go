@@ -148,6 +148,10 @@ func (p *segments) line(l *kit.Line, w, line int, cells map[int][]kit.Cell) stri
 	}
 	l.To(gutter)
 	p.stratum(l, i)
+	if selected {
+		// The background begins behind the core, whose shades it would change.
+		l.Add(kit.Style{On: t.Cursor.On}, " ")
+	}
 	if nth == 0 {
 		for n, cell := range cells[i] {
 			p.grid.cell(l, t, n, cell)
@@ -289,14 +293,14 @@ func (p *segments) leaves(i int) kit.Cell {
 	case s.Err != nil:
 		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.Safe(inShort(s.Err), 200), Style: t.Bad}
 	case s.Trailing > 0 && !s.TrailingZero && s.State != model.SegmentActive:
-		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.BytesText(s.Trailing) + " behind the last batch", Style: t.Bad}
+		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.BytesText(s.Trailing) + " torn at its end", Style: t.Bad}
 	case i >= p.live:
 		return kit.Cell{Text: leftover(s)}
 	case s.State == model.SegmentActive && s.Leaves < 0:
 		return kit.Cell{Text: joinWords("active", s.Rule, "active"), Style: t.Dim}
-	case s.State == model.SegmentActive:
-		// It must be rolled first: this is when it could leave at the soonest.
-		return kit.Cell{Spans: []kit.Span{{Text: "active", Style: t.Dim}, {Text: ", then in " + kit.Duration(p.until(s).Round(time.Second)), Style: t.Dim}}}
+	case s.State == model.SegmentActive && p.until(s) > 0:
+		// It is rolled first: this is when it leaves at the soonest.
+		return kit.Cell{Spans: []kit.Span{{Text: "active", Style: t.Dim}, {Text: ", in " + kit.Duration(p.until(s).Round(time.Second)), Style: t.Dim}}}
 	case s.Leaves < 0 && s.Rule == "never":
 		return kit.Cell{Text: "never deleted", Style: t.Dim}
 	case s.Leaves < 0 && (s.Rule == "" || s.Rule == "unknown"):
