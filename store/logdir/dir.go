@@ -68,10 +68,13 @@ type Dir struct {
 	focus   map[string]bool  // nil until Focus: everything, while there is little of it
 	walked  bool             // the first walk is over
 	closed  bool
-	polling string // what the watcher said last
+	polling string        // what the watcher said last
+	file    model.Address // see OpenFile; set before the Dir is handed out
+	tidy    func()        // removes what OpenFile made elsewhere; nil for nothing
 }
 
-// Open opens log directories: those of one broker, or one partition's folder, whose siblings are left alone. Nothing
+// Open opens log directories: those of one broker, or a folder that holds segments itself, whose siblings are left alone.
+// Nothing
 // is written, created or locked. It waits for the first look at the folders only if that is over soon.
 func Open(dirs []string, o Options) (*Dir, error) {
 	var roots []*root
@@ -88,8 +91,11 @@ func Open(dirs []string, o Options) (*Dir, error) {
 			return nil, fmt.Errorf("open log directory: %s is no directory", path)
 		}
 		r := &root{path: path}
-		if _, ok := layout.ParseDirName(filepath.Base(path)); ok && holdsLog(path) {
+		if holdsLog(path) {
 			r.path, r.only = filepath.Dir(path), filepath.Base(path)
+			if _, ok := layout.ParseDirName(r.only); !ok {
+				r.as = topicLike(r.only) + "-0"
+			}
 		}
 		roots = append(roots, r)
 	}
@@ -145,30 +151,6 @@ func open(roots []*root, o Options) (*Dir, error) {
 	return d, nil
 }
 
-// OpenFile opens one .log file. In a partition's folder that folder is opened, so that the file's neighbours and
-// indexes are there too; elsewhere the file is shown as topic and partition "file-0", whatever its name, and the base
-// offset is that of its first batch.
-func OpenFile(path string, o Options) (*Dir, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("open log file: %w", err)
-	}
-	info, err := os.Stat(abs)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("open log file: %w", err)
-	case info.IsDir():
-		return nil, fmt.Errorf("open log file: %s is a directory", abs)
-	}
-	dir := filepath.Dir(abs)
-	if _, ok := layout.ParseDirName(filepath.Base(dir)); ok {
-		if _, ok := layout.ParseFileName(filepath.Base(abs)); ok {
-			return open([]*root{{path: filepath.Dir(dir), only: filepath.Base(dir)}}, o)
-		}
-	}
-	return nil, fmt.Errorf("open log file: %s does not lie in a partition's folder", abs)
-}
-
 // Close ends all that goes on, and waits for it.
 func (d *Dir) Close() error {
 	d.mu.Lock()
@@ -184,6 +166,9 @@ func (d *Dir) Close() error {
 		d.feed.Close()
 	}
 	d.done.Wait()
+	if d.tidy != nil {
+		d.tidy()
+	}
 	for _, w := range []*watch.Watcher{d.watch, d.tailWatch} {
 		if w != nil {
 			// Nobody waits for its events any more.

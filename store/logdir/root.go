@@ -19,6 +19,7 @@ const maxSmallFile = 64 << 20
 type root struct {
 	path string
 	only string // name of the one folder that is looked at; "" for all
+	as   string // what that folder is taken for where its name is no partition's; "" is its name
 
 	// Guarded by Dir.mu.
 	err   error    // why it cannot be listed
@@ -88,7 +89,11 @@ func (r *root) list() (listing, error) {
 	if r.only == "" {
 		return list(r.path)
 	}
-	d, ok := layout.ParseDirName(r.only)
+	name := r.only
+	if r.as != "" {
+		name = r.as
+	}
+	d, ok := layout.ParseDirName(name)
 	if _, err := os.Stat(filepath.Join(r.path, r.only)); err != nil || !ok {
 		return listing{}, err
 	}

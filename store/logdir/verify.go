@@ -20,17 +20,16 @@ func (d *Dir) Verify(ctx context.Context, q model.VerifyQuery, tell func(model.V
 	if err != nil {
 		return sum, err
 	}
-	all := int64(0)
+	run := &verifyRun{seg: q.Segment, jobs: make([]verifyJob, len(list)), step: make(chan verifyStep, walkers)}
 	d.mu.Lock()
-	for _, p := range list {
-		all += p.sums.bytes
+	for i, p := range list {
+		run.jobs[i].all = p.sums.bytes
 	}
 	d.mu.Unlock()
 	if q.Topic == "" {
 		d.verifyRoots(&sum, tell)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	run := &verifyRun{all: all, seg: q.Segment, jobs: make([]verifyJob, len(list)), step: make(chan int, walkers)}
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	defer stop()
@@ -40,14 +39,11 @@ func (d *Dir) Verify(ctx context.Context, q model.VerifyQuery, tell func(model.V
 		_ = twice(ctx, len(list), func(i int) { run.check(ctx, d, i, list[i]) })
 	})
 	told := 0
-	for i := range run.step {
-		if i >= 0 {
-			run.progress(i, tell)
-			if i != told {
-				continue
-			}
+	for step := range run.step {
+		run.progress(step.i, tell)
+		if step.done || step.i == told {
+			told = run.flush(told, tell)
 		}
-		told = run.flush(told, tell)
 	}
 	run.flush(told, tell)
 	for i := range run.jobs {
@@ -102,18 +98,24 @@ func (d *Dir) verifyRoots(sum *model.VerifySummary, tell func(model.VerifyEvent)
 
 // verifyRun is a running check.
 type verifyRun struct {
-	all  int64
 	seg  int64
-	step chan int // the number of a part that has come on, or -1: one is done
+	step chan verifyStep
 
 	mu   sync.Mutex
 	jobs []verifyJob
 }
 
+// verifyStep says that the check of a part has come on, or is done.
+type verifyStep struct {
+	i    int
+	done bool
+}
+
 // verifyJob is what is known of the check of one part.
 type verifyJob struct {
 	faults []model.Fault
-	bytes  int64
+	bytes  int64 // read
+	all    int64 // to be read
 	at     string
 	done   bool
 	sum    model.VerifySummary
@@ -131,20 +133,23 @@ func (v *verifyRun) check(ctx context.Context, d *Dir, i int, p *part) {
 			if e.Fault != nil {
 				j.faults = append(j.faults, *e.Fault)
 			}
-			j.bytes, j.at = e.BytesDone, e.At
+			j.bytes, j.all, j.at = e.BytesDone, max(j.all, e.BytesAll), e.At
 			v.mu.Unlock()
 			select {
-			case v.step <- i:
+			case v.step <- verifyStep{i: i}:
 			default: // the teller has enough to tell
 			}
 		})
 	}
 	v.mu.Lock()
 	j := &v.jobs[i]
-	j.done, j.sum, j.err, j.bytes = true, sum, err, sum.Bytes
+	j.done, j.sum, j.err, j.bytes, j.all = true, sum, err, sum.Bytes, sum.Bytes
+	if j.at == "" {
+		j.at = p.name
+	}
 	v.mu.Unlock()
 	select {
-	case v.step <- -1:
+	case v.step <- verifyStep{i, true}:
 	case <-ctx.Done():
 	}
 }
@@ -152,13 +157,19 @@ func (v *verifyRun) check(ctx context.Context, d *Dir, i int, p *part) {
 // progress tells how far the check has come.
 func (v *verifyRun) progress(i int, tell func(model.VerifyEvent)) {
 	v.mu.Lock()
-	e := model.VerifyEvent{BytesAll: v.all, At: v.jobs[i].at}
+	e := v.event(v.jobs[i].at)
+	v.mu.Unlock()
+	tell(e)
+}
+
+// event says how far all has come. v.mu is held.
+func (v *verifyRun) event(at string) model.VerifyEvent {
+	e := model.VerifyEvent{At: at}
 	for k := range v.jobs {
 		e.BytesDone += v.jobs[k].bytes
+		e.BytesAll += max(v.jobs[k].all, v.jobs[k].bytes)
 	}
-	v.mu.Unlock()
-	e.BytesAll = max(e.BytesAll, e.BytesDone)
-	tell(e)
+	return e
 }
 
 // flush tells the faults of the parts from number first on that are done, up to the first that is not, whose faults
@@ -167,11 +178,12 @@ func (v *verifyRun) flush(first int, tell func(model.VerifyEvent)) int {
 	for ; first < len(v.jobs); first++ {
 		v.mu.Lock()
 		j := &v.jobs[first]
-		faults, done, at := j.faults, j.done, j.at
+		faults, done, e := j.faults, j.done, v.event(j.at)
 		j.faults = nil
 		v.mu.Unlock()
 		for i := range faults {
-			tell(model.VerifyEvent{Fault: &faults[i], At: at, BytesAll: v.all})
+			e.Fault = &faults[i]
+			tell(e)
 		}
 		if !done {
 			break
