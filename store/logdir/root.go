@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
@@ -21,7 +22,11 @@ type root struct {
 	only string // name of the one folder that is looked at; "" for all
 	as   string // what that folder is taken for where its name is no partition's; "" is its name
 
-	// Guarded by Dir.mu.
+	// listing is held while the names are read and the table is brought in line: an older look must not overwrite a
+	// newer one. It is taken before Dir.mu.
+	listing sync.Mutex
+
+	// Guarded by Dir.mu, and written under both.
 	err   error    // why it cannot be listed
 	odd   []string // names that are not understood
 	start checkpoint

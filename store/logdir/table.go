@@ -20,6 +20,8 @@ type topic struct {
 // relist reads the names in a log directory and its checkpoints, and brings the table in line with them. Folders that
 // are new are to be measured, and maybe watched: they are returned.
 func (d *Dir) relist(r *root, told *pending) []*part {
+	r.listing.Lock()
+	defer r.listing.Unlock()
 	l, err := r.list()
 	start, newStart := r.start.reread(filepath.Join(r.path, layout.LogStartFile))
 	high, newHigh := r.high.reread(filepath.Join(r.path, layout.HighWatermarkFile))
