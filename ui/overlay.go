@@ -139,7 +139,7 @@ type ask struct {
 
 func newAsk(layer int, a page.Ask) *ask {
 	in := kit.NewInput(a.Initial)
-	in.Choices, in.Placeholder = a.Choices, a.Hint
+	in.Choices = a.Choices
 	return &ask{layer: layer, ask: a, input: in}
 }
 
