@@ -99,8 +99,10 @@ type SearchQuery struct {
 	Partitions []TopicPartition
 	// From holds, partition by partition, the offset at which to begin (with Backward: before which). nil means the log
 	// start, with Backward the log end.
-	From      []int64
-	To        []int64 // partition by partition, the offset at which to stop (not looked at); nil means the log end
+	From []int64
+	// To holds, partition by partition, the offset at which to stop, not looked at (with Backward: the last one that is).
+	// nil means the log end, with Backward the log start.
+	To        []int64
 	Pattern   string
 	Regexp    bool // Pattern is a Go regular expression; else a substring
 	Fold      bool // ignore case

@@ -22,6 +22,9 @@ func (d *Dir) Search(ctx context.Context, q model.SearchQuery, tell func(model.S
 	if len(q.From) > 0 && len(q.From) != len(q.Partitions) {
 		return end, fmt.Errorf("%w search: %d offsets for %d partitions", model.ErrInvalid, len(q.From), len(q.Partitions))
 	}
+	if len(q.To) > 0 && len(q.To) != len(q.Partitions) {
+		return end, fmt.Errorf("%w search: %d bounds for %d partitions", model.ErrInvalid, len(q.To), len(q.Partitions))
+	}
 	m, err := matcher(q.Pattern, q.Regexp, q.Fold)
 	if err != nil {
 		return end, err
@@ -128,16 +131,19 @@ func (s *searchRun) search(ctx context.Context, i int, tell func(model.SearchEve
 		}
 		return o
 	}
-	from := model.FromStart
+	from, bound := model.FromStart, model.FromEnd
 	if s.q.Backward {
-		from = model.FromEnd
+		from, bound = bound, from
 	}
 	if s.q.From != nil {
 		from = s.q.From[i]
 	}
+	if s.q.To != nil {
+		bound = s.q.To[i]
+	}
 	q := s.q
 	q.MaxHits = s.left
-	o.end, o.err = v.Search(ctx, q, from, s.m, tell)
+	o.end, o.err = v.Search(ctx, q, from, bound, s.m, tell)
 	return o
 }
 

@@ -509,7 +509,7 @@ func (w *truth) checkSearch(t *testing.T, v *partition.View, tp model.TopicParti
 		}
 		for _, back := range []bool{false, true} {
 			var got []int64
-			end, err := v.Search(context.Background(), model.SearchQuery{Backward: back, MaxHits: 1 << 30}, bound(back), m, func(e model.SearchEvent) bool {
+			end, err := v.Search(context.Background(), model.SearchQuery{Backward: back, MaxHits: 1 << 30}, bound(back), bound(!back), m, func(e model.SearchEvent) bool {
 				if e.Hit != nil {
 					got = append(got, e.Hit.Offset)
 				}

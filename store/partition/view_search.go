@@ -13,11 +13,11 @@ import (
 )
 
 // Search gives tell the records of the log that m matches, from an offset on (with q.Backward: before it, from the last
-// to the first), and how far it has come. q.Partitions and q.From are the caller's business; from may be
-// model.FromStart or model.FromEnd. It ends at q.MaxHits hits, or when tell returns false. Whole batches are looked at
+// to the first), up to a bound (which is not looked at, but with q.Backward is), and how far it has come. q.Partitions,
+// q.From and q.To are the caller's business; from and bound may be model.FromStart or model.FromEnd. It ends at q.MaxHits hits, or when tell returns false. Whole batches are looked at
 // before anything is decoded, on two goroutines where there are two processors. The error says what SearchEnd.Reason
 // says.
-func (v *View) Search(ctx context.Context, q model.SearchQuery, from int64, m record.Matcher, tell func(model.SearchEvent) bool) (model.SearchEnd, error) {
+func (v *View) Search(ctx context.Context, q model.SearchQuery, from, bound int64, m record.Matcher, tell func(model.SearchEvent) bool) (model.SearchEnd, error) {
 	s := &search{v: v, ctx: ctx, q: q, m: m, tell: tell, left: max(q.MaxHits, 1), from: v.start, to: v.end}
 	if _, err := v.Stable(ctx); err != nil {
 		return s.failed(v.start, err)
@@ -25,17 +25,10 @@ func (v *View) Search(ctx context.Context, q model.SearchQuery, from int64, m re
 	if q.Committed {
 		s.to = v.txns.known()
 	}
-	switch {
-	case from == model.FromStart:
-		from = s.from
-	case from == model.FromEnd:
-		from = s.to
-	}
 	if q.Backward {
-		s.to = min(s.to, from)
-	} else {
-		s.from = max(s.from, from)
+		from, bound = bound, from
 	}
+	s.from, s.to = max(s.from, s.named(from)), min(s.to, s.named(bound))
 	return s.run()
 }
 
@@ -54,6 +47,17 @@ type search struct {
 	done     int64
 	err      error // of cutting into chunks
 	errAt    int64
+}
+
+// named puts an offset in the place of model.FromStart and model.FromEnd.
+func (s *search) named(offset int64) int64 {
+	switch offset {
+	case model.FromStart:
+		return s.from
+	case model.FromEnd:
+		return s.to
+	}
+	return offset
 }
 
 // found is what one chunk has given.

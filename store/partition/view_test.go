@@ -324,7 +324,7 @@ func TestReadersAndAWriter(t *testing.T) {
 			_, _ = v.Follow(ctx, 0, partition.FollowOptions{}, func(*partition.Entry) error { return nil })
 			_, _ = v.Count(ctx, model.FromStart, model.FromEnd)
 			_, _ = v.Segments(ctx, model.Retention{Known: true}, 0)
-			_, _ = v.Search(ctx, model.SearchQuery{}, model.FromStart, record.NewLiteral([]byte("needle"), false), func(model.SearchEvent) bool { return true })
+			_, _ = v.Search(ctx, model.SearchQuery{}, model.FromStart, model.FromEnd, record.NewLiteral([]byte("needle"), false), func(model.SearchEvent) bool { return true })
 		})
 		inner.Wait()
 	}
@@ -336,7 +336,11 @@ func TestSearchEnds(t *testing.T) {
 	v := openView(t, segtest.Dir(t))
 	find := func(ctx context.Context, q model.SearchQuery, from int64, needle string, most int) ([]int64, model.SearchEnd) {
 		var got []int64
-		end, err := v.Search(ctx, q, from, record.NewLiteral([]byte(needle), false), func(e model.SearchEvent) bool {
+		bound := model.FromEnd
+		if q.Backward {
+			bound = model.FromStart
+		}
+		end, err := v.Search(ctx, q, from, bound, record.NewLiteral([]byte(needle), false), func(e model.SearchEvent) bool {
 			if e.Hit != nil {
 				got = append(got, e.Hit.Offset)
 			}
@@ -412,7 +416,7 @@ func TestSearchInManyChunks(t *testing.T) {
 		for _, back := range []bool{false, true} {
 			var got []int64
 			var records, done int64
-			end, err := v.Search(t.Context(), model.SearchQuery{MaxHits: 1000, Backward: back}, bound(back), record.NewLiteral([]byte("needle"), false), func(e model.SearchEvent) bool {
+			end, err := v.Search(t.Context(), model.SearchQuery{MaxHits: 1000, Backward: back}, bound(back), bound(!back), record.NewLiteral([]byte("needle"), false), func(e model.SearchEvent) bool {
 				if e.Hit != nil {
 					got = append(got, e.Hit.Offset)
 				}
