@@ -229,6 +229,9 @@ func (p *segments) cells(i int) []kit.Cell {
 		row[colLast] = kit.Cell{Text: t.Glyphs.None, Style: t.Dim}
 	}
 	if i >= p.live {
+		if s.Records.State != model.CountExact { // nobody counts what is being removed
+			row[colRecords] = kit.Cell{Text: t.Glyphs.Unknown}
+		}
 		for n := range row {
 			row[n].Style = t.Dim
 		}

@@ -73,10 +73,22 @@ func (m *meter) moving() bool {
 	return false
 }
 
-// seconds returns the last whole seconds, oldest first.
-func (m *meter) seconds() (out [sparkCells]float64) {
-	for i := range out {
-		out[i] = float64(m.ring[(m.sec-sparkCells+int64(i)+ringLen)%ringLen])
+// headroom is how much higher than its highest second a sparkline could go: a steady rate is a line in the middle, not
+// a wall.
+const headroom = 1.4
+
+// spark appends the last whole seconds, oldest first, drawn with steps.
+func (m *meter) spark(dst []byte, steps []string) []byte {
+	var top float32
+	for s := m.sec - sparkCells; s < m.sec; s++ {
+		top = max(top, m.ring[(s+ringLen)%ringLen])
 	}
-	return out
+	for s := m.sec - sparkCells; s < m.sec; s++ {
+		i := 0
+		if v := m.ring[(s+ringLen)%ringLen]; v > 0 {
+			i = int(v / top / headroom * float32(len(steps)))
+		}
+		dst = append(dst, steps[min(i, len(steps)-1)]...)
+	}
+	return dst
 }

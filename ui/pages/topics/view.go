@@ -93,8 +93,8 @@ func (p *topics) sparkCell(m *meter) kit.Cell {
 	if !m.moving() {
 		return kit.Cell{}
 	}
-	s := m.seconds()
-	return kit.Cell{Text: kit.Sparkline(p.Theme, s[:], sparkCells), Style: p.Theme.Accent}
+	var buf [4 * sparkCells]byte
+	return kit.Cell{Text: string(m.spark(buf[:0], p.Theme.Glyphs.Spark)), Style: p.Theme.Dim}
 }
 
 func (p *topics) rateCell(m *meter, now time.Time) kit.Cell {
