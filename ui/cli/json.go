@@ -49,9 +49,9 @@ func (o *object) maybeStr(n, v string) {
 	o.str(n, v)
 }
 
-// count writes a Count, or null where there is none or it is not known.
+// count writes a Count, or null where there is none or it is not known exactly.
 func (o *object) count(n string, c model.Count) {
-	if !c.Known() {
+	if c.State != model.CountExact {
 		o.null(n)
 		return
 	}

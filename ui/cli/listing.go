@@ -92,7 +92,12 @@ func (a *app) partitionsCmd() *cobra.Command {
 		Short: "log start, high watermark, last stable, end, records, bytes, segments, leader",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c, Look, func(ctx context.Context, src model.Source) error { return a.partitions(ctx, src, args) })
+			return a.with(c, Look, func(ctx context.Context, src model.Source) error {
+				if len(args) == 0 {
+					args = nil // all
+				}
+				return a.partitions(ctx, src, args)
+			})
 		},
 	}
 }
@@ -103,7 +108,7 @@ func (a *app) partitions(ctx context.Context, src model.Source, topics []string)
 			return err
 		}
 	}
-	if len(topics) == 0 {
+	if topics == nil {
 		ts, err := src.Topics(ctx)
 		if err != nil {
 			return err
