@@ -142,7 +142,8 @@ func (f *facts) extend(ctx context.Context, v *View, l *layer, file *segment.Fil
 	if f.stride == 0 {
 		f.restart()
 	}
-	s := file.Scanner(segment.ScanOptions{Headers: true, Stop: ctx.Err})
+	s := file.Scanner(segment.ScanOptions{Headers: true, Map: true, Stop: ctx.Err})
+	defer s.Close()
 	s.Goto(f.walked)
 	for upTo < 0 || f.batches <= upTo {
 		k := s.Next()

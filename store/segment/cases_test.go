@@ -434,3 +434,34 @@ func TestTailCases(t *testing.T) {
 		}
 	})
 }
+
+// TestMappedFileIsCut truncates a file under a scan that has mapped it.
+func TestMappedFileIsCut(t *testing.T) {
+	dir := t.TempDir()
+	log, _, _, _ := segtest.Fill(t, record.Spec{}, 4<<20, 1, 8000)
+	p := segtest.Write(t, dir, 0, layout.KindLog, log)
+	f := open(t, dir)
+	for _, left := range []int64{1 << 20, 0} {
+		s := f.Scanner(segment.ScanOptions{Headers: true, Map: true})
+		for range 150 {
+			if k := s.Next(); k != segment.Batch {
+				t.Fatal(k)
+			}
+		}
+		if err := os.Truncate(p, left); err != nil {
+			t.Fatal(err)
+		}
+		k := s.Next()
+		n := 0
+		for ; k == segment.Batch; k = s.Next() {
+			n++
+		}
+		if k == segment.Failed || n > 64 {
+			t.Errorf("cut to %d: ended with %v after %d batches: %v", left, k, n, s.Err())
+		}
+		s.Close()
+		if err := os.WriteFile(p, log, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -92,26 +92,23 @@ func (c *Checker) batch(f *File, x *Checked) {
 		RecordFault(bad(x.Pos, "", ""), h, err)
 		return
 	}
-	last := int64(-1)
-	for c.rd.Next() {
+	if c.rd.Next() {
 		r := c.rd.Record()
-		if x.Records == 0 {
-			if h.Wrapper() {
-				x.First = r.Offset
-			}
-			if h.Control() {
-				ctl, err := record.ParseControl(r.Key, r.Value)
-				x.Abort = err == nil && ctl.Type == record.Abort && h.Transactional()
-				if err != nil {
-					bad(x.Pos, "record", "control record: "+err.Error())
-				}
+		if h.Wrapper() {
+			x.First = r.Offset
+		}
+		if h.Control() {
+			ctl, err := record.ParseControl(r.Key, r.Value)
+			x.Abort = err == nil && ctl.Type == record.Abort && h.Transactional()
+			if err != nil {
+				bad(x.Pos, "record", "control record: "+err.Error())
 			}
 		}
-		x.Records++
-		if r.Offset <= last && x.Records > 1 || r.Offset > h.LastOffset() || r.Offset < 0 {
-			bad(x.Pos, "order", fmt.Sprintf("record %d has offset %d, in a batch of %d to %d", x.Records-1, r.Offset, x.First, h.LastOffset()))
+		if r.Offset < x.First || r.Offset > h.LastOffset() {
+			bad(x.Pos, "order", fmt.Sprintf("the first record has offset %d, in a batch of %d to %d", r.Offset, x.First, h.LastOffset()))
 		}
-		last = r.Offset
+		n, _ := c.rd.Count() // its error is Err's
+		x.Records = int32(n + 1)
 	}
 	if err := c.rd.Err(); err != nil {
 		RecordFault(bad(x.Pos, "", ""), h, err)

@@ -29,6 +29,9 @@ const (
 	DefaultMaxBatch = 64 << 20
 	// keptBuffer is the largest buffer that is kept after a large batch.
 	keptBuffer = 1 << 20
+	pageSize   = 4 << 10
+	// slack is what a buffer has beyond what is read at once, for the rest of a batch.
+	slack = 64 << 10
 	// smallBatch is the size up to which headers are read by the buffer, not one by one.
 	smallBatch = 4 << 10
 )
@@ -39,6 +42,9 @@ type ScanOptions struct {
 	MaxBatch int64 // a larger batch comes without its Bytes; 0 means DefaultMaxBatch
 	// Headers hops from header to header: Bytes is nil, and the records are not read.
 	Headers bool
+	// Map lets a scan of headers map the file where batches are large. A file that is truncated meanwhile is then read
+	// instead. Close must be called.
+	Map bool
 	// Check computes the checksum of each batch (Sum), and with it tells a wrong length from wrong records.
 	Check bool
 	// Thorough reads a zero tail whole where the file system does not vouch for it, instead of looking at samples.
@@ -62,7 +68,8 @@ type Scanner struct {
 	r   io.ReaderAt
 	end int64
 
-	buf []byte
+	raw []byte
+	buf []byte // of raw
 	at  int64
 
 	next   int64
@@ -79,10 +86,13 @@ type Scanner struct {
 	ahead     look // the header at ahead.pos
 	lastSize  int64
 	seen      [3]bool // magics met so far
-	probe     []byte  // the search's own buffer
-	piece     []byte  // that of checksums computed piece by piece
-	searched  int64   // up to here a search has found nothing from searchedAt on
-	foundNext int64   // a batch that a search found, to go on at; -1 none
+	mapped    []byte  // the file, with ScanOptions.Map
+	peeks     *peeks
+	unmapped  bool   // mapping was tried, or has ended
+	probe     []byte // the search's own buffer
+	piece     []byte // that of checksums computed piece by piece
+	searched  int64  // up to here a search has found nothing from searchedAt on
+	foundNext int64  // a batch that a search found, to go on at; -1 none
 }
 
 // look is a header that has been looked at.
@@ -118,7 +128,11 @@ func (s *Scanner) Reset(r io.ReaderAt, size int64, o ScanOptions) {
 	if o.MaxBatch <= 0 {
 		o.MaxBatch = DefaultMaxBatch
 	}
-	*s = Scanner{o: o, r: r, end: max(size, 0), buf: s.buf[:0], probe: s.probe, piece: s.piece, ahead: look{pos: -1}, foundNext: -1}
+	s.Close()
+	if s.peeks != nil {
+		s.peeks.n = 0
+	}
+	*s = Scanner{o: o, r: r, end: max(size, 0), buf: s.buf[:0], probe: s.probe, piece: s.piece, peeks: s.peeks, raw: s.raw, ahead: look{pos: -1}, foundNext: -1}
 }
 
 // Goto goes to a byte, where a batch should begin.
@@ -173,8 +187,8 @@ func (s *Scanner) Next() Kind {
 	if s.pos >= s.end {
 		return End
 	}
-	at := s.look(s.pos)
-	switch at.is {
+	s.look(s.pos)
+	switch s.ahead.is {
 	case headFailed:
 		return Failed
 	case headShort:
@@ -182,9 +196,9 @@ func (s *Scanner) Next() Kind {
 	case headZero:
 		return s.zeros()
 	case headBad:
-		return s.damage(s.pos+1, at.why)
+		return s.damage(s.pos+1, s.ahead.why)
 	}
-	s.head = at.head
+	s.head = s.ahead.head
 	size := s.head.Size()
 	if size > s.end-s.pos {
 		if f := s.search(s.pos+1, s.end); f >= 0 {
@@ -243,18 +257,16 @@ func (s *Scanner) suspicious(size int64) bool {
 	if to >= s.end {
 		return false
 	}
-	var next look
 	if s.batch != nil {
 		// Look at it without letting go of the batch.
-		next = s.parse(to, s.buf[to-s.at:min(to-s.at+record.HeaderSize, int64(len(s.buf)))])
-		s.ahead = next
+		s.parse(to, s.buf[to-s.at:min(to-s.at+record.HeaderSize, int64(len(s.buf)))])
 	} else {
-		next = s.look(to)
+		s.look(to)
 	}
-	if next.is != headGood {
+	if s.ahead.is != headGood {
 		return true
 	}
-	h := next.head
+	h := &s.ahead.head
 	return h.Size() > s.end-to || h.BaseOffset < s.head.NextOffset() || h.LastOffsetDelta < 0 ||
 		h.Magic == 2 && (h.Count < 0 || int64(h.Count) > int64(h.LastOffsetDelta)+1)
 }
@@ -348,26 +360,90 @@ func (s *Scanner) rest(k Kind) Kind {
 	return k
 }
 
-// look returns the header at a byte.
-func (s *Scanner) look(pos int64) look {
-	if s.ahead.pos == pos {
-		return s.ahead
+// look brings the header at a byte into ahead.
+func (s *Scanner) look(pos int64) {
+	if s.ahead.pos == pos || s.o.Map && s.lastSize > smallBatch && s.mapHeader(pos) {
+		return
 	}
-	s.ahead = s.parse(pos, s.window(pos, record.HeaderSize))
-	return s.ahead
+	s.parse(pos, s.window(pos, record.HeaderSize))
 }
 
-// parse judges the header that b begins with; b is shorter than one only at the end of the file.
-func (s *Scanner) parse(pos int64, b []byte) look {
-	l := look{pos: pos}
+// mapHeader looks at the header at a byte in the mapped file; it is false where that cannot be.
+func (s *Scanner) mapHeader(pos int64) bool {
+	if s.mapped == nil && !s.unmapped {
+		s.unmapped = true
+		s.mapped = mapFileRead(s.r, s.end)
+	}
+	if pos+record.HeaderSize > int64(len(s.mapped)) {
+		return false
+	}
+	if s.peeks == nil {
+		s.peeks = new(peeks)
+	}
+	if p := s.peeks; p.next < p.n && p.pos[p.next] == pos {
+		s.ahead.pos, s.ahead.is, s.ahead.head = pos, headGood, p.head[p.next]
+		p.next++
+		return true
+	}
+	if s.o.Stop != nil {
+		if s.err = s.o.Stop(); s.err != nil {
+			s.ahead = look{pos: -1, is: headFailed}
+			return true
+		}
+	}
+	if !peek(s.mapped, pos, s.peeks) {
+		s.Close() // the file has shrunk: read it
+		return false
+	}
+	if s.peeks.n == 0 {
+		return false // what is there must be looked at more closely
+	}
+	s.peeks.next = 1
+	s.ahead.pos, s.ahead.is, s.ahead.head = pos, headGood, s.peeks.head[0]
+	return true
+}
+
+// peeks are headers that follow one another, read out of a mapped file at once.
+type peeks struct {
+	n, next int
+	pos     [64]int64
+	head    [64]record.Header
+}
+
+// take reads the headers from pos on, as far as they are good.
+func (p *peeks) take(m []byte, pos int64) {
+	for p.n, p.next = 0, 0; p.n < len(p.pos) && pos+record.HeaderSize <= int64(len(m)); p.n++ {
+		h, err := record.ParseHeader(m[pos : pos+record.HeaderSize])
+		if err != nil {
+			return
+		}
+		p.pos[p.n], p.head[p.n] = pos, h
+		pos += h.Size()
+	}
+}
+
+// Close gives up what ScanOptions.Map has mapped. The Scanner may be Reset afterwards.
+func (s *Scanner) Close() {
+	if s.mapped != nil {
+		unmapFileRead(s.mapped)
+		s.mapped = nil
+	}
+	s.unmapped = true
+}
+
+// parse judges the header that b begins with, in ahead; b is shorter than one only at the end of the file.
+func (s *Scanner) parse(pos int64, b []byte) {
+	l := &s.ahead
+	l.pos, l.is = pos, headGood
 	if s.err != nil {
 		l.is = headFailed
-		return l
+		return
 	}
-	h, err := record.ParseHeader(b)
+	var err error
+	if l.head, err = record.ParseHeader(b); err == nil {
+		return
+	}
 	switch {
-	case err == nil:
-		l.head = h
 	case len(b) >= record.PrefixSize && allZero(b):
 		l.is = headZero
 	case errors.Is(err, record.ErrShort):
@@ -375,7 +451,6 @@ func (s *Scanner) parse(pos int64, b []byte) look {
 	default:
 		l.is, l.why = headBad, err.Error()
 	}
-	return l
 }
 
 // window returns n bytes at pos, or fewer at the end of the file. They are valid until the next call.
@@ -393,6 +468,9 @@ func (s *Scanner) window(pos int64, n int) []byte {
 			return nil
 		}
 	}
+	if s.append(off, n) {
+		return s.buf[off:min(off+int64(n), int64(len(s.buf)))]
+	}
 	want := n
 	if !s.o.Headers || s.lastSize <= smallBatch {
 		want = max(n, s.o.Buffer)
@@ -402,36 +480,61 @@ func (s *Scanner) window(pos int64, n int) []byte {
 	return s.buf[:min(n, len(s.buf))]
 }
 
-// fill makes the buffer hold want bytes from pos on, keeping what it has of them.
-func (s *Scanner) fill(pos int64, want int) {
-	have := 0
-	old := s.buf
-	if off := pos - s.at; off >= 0 && off < int64(len(old)) {
-		old = old[off:]
-		have = len(old)
-	} else {
-		old = nil
+// append reads just what is missing of n bytes at off of the buffer, where there is room behind what it holds: that is
+// cheaper than moving much of it to the front.
+func (s *Scanner) append(off int64, n int) bool {
+	have := int64(len(s.buf)) - off
+	missing := int64(n) - have
+	if off <= 0 || have < smallBatch || missing <= 0 || int64(cap(s.buf)-len(s.buf)) < missing {
+		return false
 	}
-	if cap(s.buf) < want || cap(s.buf) > keptBuffer && want <= keptBuffer {
+	old := len(s.buf)
+	s.buf = s.buf[:old+int(missing)]
+	s.more(old)
+	return true
+}
+
+// more reads into the buffer from index i on. When less comes, the file has shrunk.
+func (s *Scanner) more(i int) {
+	n, err := s.r.ReadAt(s.buf[i:], s.at+int64(i))
+	short := i+n < len(s.buf)
+	s.buf = s.buf[:i+n]
+	switch {
+	case !short:
+	case err != nil && !errors.Is(err, io.EOF):
+		s.err = err
+	default:
+		s.end = s.at + int64(i+n)
+	}
+}
+
+// fill makes the buffer hold want bytes from pos on, keeping what it has of them. Bytes lie in memory as they lie in the
+// file's pages: copying them out is quickest so.
+func (s *Scanner) fill(pos int64, want int) {
+	var old []byte
+	if off := pos - s.at; off >= 0 && off < int64(len(s.buf)) {
+		old = s.buf[off:]
+	}
+	have := len(old)
+	pad := int(pos & (pageSize - 1))
+	if len(s.raw) < pad+want || len(s.raw) > keptBuffer && want <= keptBuffer-slack {
 		room := max(want, min(s.o.Buffer, DefaultBuffer))
 		if rest := s.end - pos; rest < int64(room) {
 			room = max(want, int(rest)) // looks at the end of a log that grows are many, and small
 		}
-		s.buf = make([]byte, room)
+		if room >= DefaultBuffer {
+			room += slack
+		}
+		if room > 2*pageSize {
+			pad = pageSize
+		}
+		s.raw = make([]byte, pad+room)
+		pad = int(pos & (pageSize - 1))
 	}
-	s.buf = s.buf[:want]
+	s.buf = s.raw[pad : pad+want]
 	copy(s.buf, old)
 	s.at = pos
-	n, err := s.r.ReadAt(s.buf[have:], pos+int64(have))
-	s.buf = s.buf[:have+n]
-	if have+n == want {
-		return
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-		return
-	}
-	s.end = pos + int64(have+n) // the file has shrunk
+	s.more(have)
 }
 
 func allZero(b []byte) bool {
