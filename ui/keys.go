@@ -63,8 +63,8 @@ func (r *root) trafficCommands() []page.Command {
 	}
 	return []page.Command{
 		row("!", "pause the demo's traffic, or go on", func(s model.TrafficState) { t.SetPaused(!s.Paused) }),
-		row(">", "twice the traffic", func(s model.TrafficState) { t.SetRate(min(1_000_000, max(1, s.Rate)*2)) }),
-		row("<", "half the traffic", func(s model.TrafficState) { t.SetRate(max(1, s.Rate/2)) }),
+		row("+ =", "twice the traffic", func(s model.TrafficState) { t.SetRate(min(1_000_000, max(1, s.Rate)*2)) }),
+		row("-", "half the traffic", func(s model.TrafficState) { t.SetRate(max(1, s.Rate/2)) }),
 	}
 }
 

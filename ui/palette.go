@@ -19,7 +19,14 @@ type palette struct {
 	list  kit.VList
 	found []offer
 	all   []offer
+
+	load   page.Slot[places]
+	dir    string // the front of an address that places complete
+	places places
 }
+
+// places are the addresses that a front leads to, and what they are.
+type places [][2]string
 
 // offer is one line of the palette.
 type offer struct {
@@ -86,18 +93,22 @@ func (p *palette) gather(r *root) {
 	for _, t := range kit.Themes() {
 		add("theme "+t, "colours", func() tea.Cmd { return r.setTheme(t) })
 	}
-	p.match()
+	p.match(r)
 }
 
 // match ranks the offers by what is typed: same, begins so, a word begins so, holds it, holds its letters in order.
-func (p *palette) match() {
+func (p *palette) match(r *root) {
 	q := strings.ToLower(strings.TrimSpace(p.input.Value()))
 	type ranked struct {
 		offer
 		rank int
 	}
 	var hits []ranked
-	for _, o := range p.all {
+	all := p.all
+	for _, a := range p.places {
+		all = append(all[:len(all):len(all)], offer{a[0], a[1], func() tea.Cmd { return r.goTo(a[0]) }})
+	}
+	for _, o := range all {
 		if n := rank(strings.ToLower(o.text), q); n >= 0 {
 			hits = append(hits, ranked{o, n})
 		}
@@ -145,7 +156,8 @@ func (p *palette) key(r *root, k tea.KeyMsg) (tea.Cmd, bool) {
 	case tea.KeyTab:
 		if o, ok := p.chosen(); ok {
 			p.input.SetValue(o.text)
-			p.match()
+			p.match(r)
+			return p.deeper(r), false
 		}
 	case tea.KeyEnter:
 		r.overlay = nil
@@ -157,10 +169,54 @@ func (p *palette) key(r *root, k tea.KeyMsg) (tea.Cmd, bool) {
 		fallthrough
 	default:
 		if p.input.Update(k) {
-			p.match()
+			p.match(r)
+			return p.deeper(r), false
 		}
 	}
 	return nil, false
+}
+
+// deeper asks for what the front of an address leads to, when it is another than before.
+func (p *palette) deeper(r *root) tea.Cmd {
+	typed := p.input.Value()
+	dir := typed[:strings.LastIndexAny(typed, "/@")+1]
+	if dir == p.dir {
+		return nil
+	}
+	p.dir, p.places = dir, nil
+	a, err := model.ParseAddress(strings.TrimRight(dir, "/@"))
+	if err != nil || a.Topic == "" || dir == "" {
+		p.load.Cancel()
+		return nil
+	}
+	return p.load.Start(r.ctx, func(ctx context.Context) (places, error) { return lookAround(ctx, r.src, a, dir) })
+}
+
+// lookAround returns the partitions of a topic, the segments of a partition, or the ends of a partition.
+func lookAround(ctx context.Context, src model.Source, a model.Address, dir string) (places, error) {
+	var out places
+	if s, ok := src.(model.SegmentReader); ok && a.Partition >= 0 && strings.HasSuffix(dir, "/") {
+		segments, err := s.Segments(ctx, a.TP())
+		for _, seg := range segments {
+			at := a
+			at.Segment = seg.Base
+			out = append(out, [2]string{at.String(), string(seg.State) + " segment, " + kit.BytesText(seg.Bytes)})
+		}
+		return out, err
+	}
+	parts, err := src.Partitions(ctx, a.Topic)
+	for _, part := range parts {
+		switch at := model.PartitionAddress(part.TopicPartition); {
+		case a.Partition < 0:
+			out = append(out, [2]string{at.String(), "partition, " + kit.BytesText(part.Bytes)})
+		case part.Partition == a.Partition && part.LogEnd > part.LogStart && part.State == model.Live:
+			at.Offset = part.LogStart
+			out = append(out, [2]string{at.String(), "log start"})
+			at.Offset = part.LogEnd - 1
+			out = append(out, [2]string{at.String(), "newest offset"})
+		}
+	}
+	return out, err
 }
 
 func (p *palette) chosen() (offer, bool) {
@@ -173,8 +229,10 @@ func (p *palette) chosen() (offer, bool) {
 // enter goes to the offer under the cursor; what reads as a deeper address is gone to as it stands.
 func (p *palette) enter(r *root) tea.Cmd {
 	typed := strings.TrimSpace(p.input.Value())
-	if strings.ContainsAny(typed, "/@") {
-		return r.goTo(typed)
+	if strings.ContainsAny(typed, "/@") && p.list.Cursor() == 0 {
+		if _, err := model.ParseAddress(typed); err == nil || len(p.found) == 0 {
+			return r.goTo(typed)
+		}
 	}
 	if o, ok := p.chosen(); ok {
 		return o.run()
@@ -225,7 +283,7 @@ func (p *palette) sheet(r *root, w, h int) []string {
 	body := p.list.View(w, rows, func(i int64) string {
 		o := p.found[i]
 		var l kit.Line
-		tw := max(8, w-22)
+		tw := max(8, w-5-min(32, w/3))
 		l.Spans(t.SafeSpans(kit.Style{}, o.text, kit.CellLimit(tw)), tw)
 		return l.To(tw+1).Add(t.Dim, kit.Cut(o.what, max(0, w-tw-4))).String()
 	})

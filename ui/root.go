@@ -174,6 +174,11 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		}
 	case editedMsg:
 		return tea.Batch(r.toLayer(msg.layer, msg.Edited), r.mouseAgain())
+	case page.Result[places]:
+		if p, ok := r.overlay.(*palette); ok && p.load.Owns(msg) {
+			p.places = msg.Val
+			p.match(r)
+		}
 	case page.Result[names]:
 		if r.names.load.Owns(msg) && msg.Err == nil {
 			r.names.topics, r.names.groups = msg.Val.topics, msg.Val.groups
@@ -375,6 +380,12 @@ func (r *root) busy() bool {
 func (r *root) learn(in model.Info) {
 	if r.info.Kind == "" {
 		r.pending = append(r.pending, in.Notices...)
+		if r.state.Source != in.Name {
+			r.state.Place = ""
+		}
+		if r.state.Place != "" && whole(r.opts.Open) == model.TopicAddress("") && r.notice.Text == "" {
+			r.say(page.Info, "last time you were at "+r.state.Place+": : and enter goes there")
+		}
 	}
 	r.info = in
 }

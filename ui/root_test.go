@@ -107,7 +107,7 @@ func newRig(t *testing.T, o Options) *rig {
 	t.Cleanup(r.close)
 	g.root = r
 	r.pages = map[page.Kind]page.Constructor{}
-	for _, k := range []page.Kind{page.Topics, page.Partitions, page.Segments, page.Records, page.Record, page.Groups, page.Group, page.Reset} {
+	for _, k := range []page.Kind{page.Topics, page.Partitions, page.Segments, page.Batches, page.Records, page.Record, page.Groups, page.Group, page.Reset} {
 		r.pages[k] = func(env page.Env, o page.Open) page.Page {
 			p := &sample{Env: env, open: o, list: kit.VList{Len: 40, Theme: env.Theme}}
 			g.made = append(g.made, p)
@@ -379,6 +379,19 @@ func TestPalette(t *testing.T) {
 	g.press("enter")
 	if p := g.page(); p.open.Kind != page.Record || p.open.Addr.Offset != 48 {
 		t.Fatalf("went to %v", p.open)
+	}
+	g.press(":")
+	for _, k := range "orders/" {
+		g.press(string(k))
+	}
+	g.shows("orders/2", "partition, ")
+	g.press("1", "@")
+	g.shows("orders/1@3904112", "log start", "orders/1@4812338", "newest offset")
+	g.press("backspace", "/")
+	g.shows("orders/1/00000000000003904112.log", "sealed segment, 255 MiB")
+	g.press("down", "enter")
+	if a := g.top().address(); a.Segment != 4_488_002 {
+		t.Fatalf("went to %v", a)
 	}
 	g.press(":")
 	for _, k := range "orders/x" {

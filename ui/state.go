@@ -16,6 +16,7 @@ import (
 // state is what shall be as it was at the next start, and what the state file holds:
 //
 //	place = "orders/2"
+//	source = "/var/lib/kafka/data"
 //	theme = "dark"
 //	times = "utc"
 //	internal = false
@@ -24,6 +25,7 @@ import (
 //	sort = "lag desc"
 type state struct {
 	Place    string                       `toml:"place,omitempty"`
+	Source   string                       `toml:"source,omitempty"` // the source that place is in
 	Theme    string                       `toml:"theme,omitempty"`
 	Times    string                       `toml:"times,omitempty"`
 	Internal bool                         `toml:"internal,omitempty"`
@@ -127,7 +129,7 @@ func (r *root) save() {
 		return
 	}
 	if len(r.stack) > 0 {
-		r.state.Place = r.top().address().String()
+		r.state.Place, r.state.Source = r.top().address().String(), r.info.Name
 	}
 	_ = r.state.save(r.opts.StatePath)
 }
