@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,7 +129,8 @@ func (t *tail) backlog() {
 		return
 	}
 	var lists [][]model.Record
-	for _, c := range t.cursors {
+	for _, tp := range slices.SortedFunc(maps.Keys(t.cursors), model.TopicPartition.Compare) {
+		c := t.cursors[tp]
 		if c.from != model.FromEnd || c.next < 0 {
 			continue
 		}

@@ -11,17 +11,11 @@ import (
 
 // liveView returns the view of a live partition; of what was deleted nothing is counted.
 func (d *Dir) liveView(ctx context.Context, tp model.TopicPartition) (*partition.View, error) {
-	if err := d.begin(ctx); err != nil {
-		return nil, err
-	}
-	p, err := d.find(tp)
-	if err != nil {
-		return nil, err
-	}
-	if p.state != model.Live {
+	p, v, err := d.viewPart(ctx, tp)
+	if err == nil && p.state != model.Live {
 		return nil, fmt.Errorf("%w: %s is a leftover (%s)", model.ErrNoPartition, tp, p.state)
 	}
-	return d.view(ctx, tp)
+	return v, err
 }
 
 // Bounds returns a partition's log start and the end of what consumers may read. In a broker's directory that is the

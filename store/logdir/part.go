@@ -204,27 +204,35 @@ func (d *Dir) lookAll(ctx context.Context, list []*part) error {
 	})
 }
 
-// view returns the view of a partition as it is now.
+// view returns the view of a partition as it is now; of a leftover where there is no live one.
 func (d *Dir) view(ctx context.Context, tp model.TopicPartition) (*partition.View, error) {
+	_, v, err := d.viewPart(ctx, tp)
+	return v, err
+}
+
+// viewPart returns the view of a partition as it is now, and the folder that it is of.
+func (d *Dir) viewPart(ctx context.Context, tp model.TopicPartition) (*part, *partition.View, error) {
 	if err := d.begin(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := d.find(tp)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v, err := d.look(ctx, p)
 	if errors.Is(err, model.ErrNoPartition) {
 		// It may have been renamed under our hands, or made anew: look at the names again.
 		d.relistNow(p.root)
-		if q, ferr := d.find(tp); ferr != nil || q != p {
-			if ferr != nil {
-				return nil, ferr
-			}
-			return d.look(ctx, q)
+		q, ferr := d.find(tp)
+		switch {
+		case ferr != nil:
+			return nil, nil, ferr
+		case q != p:
+			v, err = d.look(ctx, q)
+			return q, v, err
 		}
 	}
-	return v, err
+	return p, v, err
 }
 
 // relistNow brings the table in line with a root's names and tells what has changed.

@@ -5,7 +5,7 @@ import "github.com/strata-kafka/strata/model"
 const (
 	defaultKeep = 10_000
 	// keepBytes bounds the keys, values and headers that a tail keeps.
-	keepBytes = 16 << 20
+	keepBytes = 10 << 20
 	// chunk is how many bytes an arena takes at once.
 	chunk = 64 << 10
 )

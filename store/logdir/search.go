@@ -32,7 +32,7 @@ func (d *Dir) Search(ctx context.Context, q model.SearchQuery, tell func(model.S
 	if m == nil {
 		m = record.NewLiteral(nil, false)
 	}
-	s := &searchRun{d: d, q: q, m: m, tell: tell, left: max(q.MaxHits, 1)}
+	s := &searchRun{d: d, ctx: ctx, q: q, m: m, tell: tell, left: max(q.MaxHits, 1)}
 	for _, tp := range q.Partitions {
 		p, err := d.find(tp)
 		if err != nil {
@@ -44,12 +44,13 @@ func (d *Dir) Search(ctx context.Context, q model.SearchQuery, tell func(model.S
 		s.sizes = append(s.sizes, size)
 		s.all += size
 	}
-	return s.run(ctx)
+	return s.run()
 }
 
 // searchRun is a search of some partitions.
 type searchRun struct {
 	d     *Dir
+	ctx   context.Context // of the one request that this is
 	q     model.SearchQuery
 	m     record.Matcher
 	tell  func(model.SearchEvent) bool
@@ -71,14 +72,14 @@ type one struct {
 	err    error
 }
 
-func (s *searchRun) run(ctx context.Context) (model.SearchEnd, error) {
+func (s *searchRun) run() (model.SearchEnd, error) {
 	for i := 0; i < len(s.q.Partitions); {
 		n := i
 		for n < len(s.q.Partitions) && n-i < 16*walkers && s.sizes[n] <= together {
 			n++
 		}
 		if n-i < 2 {
-			o := s.search(ctx, i, s.told)
+			o := s.search(i, s.told)
 			if s.over(i, o) {
 				return s.end, o.err
 			}
@@ -87,9 +88,9 @@ func (s *searchRun) run(ctx context.Context) (model.SearchEnd, error) {
 		}
 		results := make([]one, n-i)
 		// Whether it ended early shows in each result.
-		_ = twice(ctx, n-i, func(k int) {
+		_ = twice(s.ctx, n-i, func(k int) {
 			var events []model.SearchEvent
-			o := s.search(ctx, i+k, func(e model.SearchEvent) bool {
+			o := s.search(i+k, func(e model.SearchEvent) bool {
 				if n := len(events); e.Hit == nil && n > 0 && events[n-1].Hit == nil {
 					events = events[:n-1] // of several in a row the last one says all
 				}
@@ -120,13 +121,13 @@ func (s *searchRun) run(ctx context.Context) (model.SearchEnd, error) {
 }
 
 // search searches one partition.
-func (s *searchRun) search(ctx context.Context, i int, tell func(model.SearchEvent) bool) (o one) {
+func (s *searchRun) search(i int, tell func(model.SearchEvent) bool) (o one) {
 	tp := s.q.Partitions[i]
-	v, err := s.d.view(ctx, tp)
+	v, err := s.d.view(s.ctx, tp)
 	if err != nil {
 		o.err = err
 		o.end.Reason = fmt.Sprintf("error at %s: %v", tp, err)
-		if ctx.Err() != nil {
+		if s.ctx.Err() != nil {
 			o.err, o.end.Reason = nil, "cancelled"
 		}
 		return o
@@ -143,12 +144,15 @@ func (s *searchRun) search(ctx context.Context, i int, tell func(model.SearchEve
 	}
 	q := s.q
 	q.MaxHits = s.left
-	o.end, o.err = v.Search(ctx, q, from, bound, s.m, tell)
+	o.end, o.err = v.Search(s.ctx, q, from, bound, s.m, tell)
 	return o
 }
 
 // told tells an event of the partition that is being searched, as one of all of them.
 func (s *searchRun) told(e model.SearchEvent) bool {
+	if s.ctx.Err() != nil {
+		s.stopped = true
+	}
 	if s.stopped || s.left == 0 {
 		return false
 	}
