@@ -64,6 +64,8 @@ type topic struct {
 	name    string
 	configs map[string]string // its own
 	parts   []*partition.Log  // by number; nil where the folder is missing
+	// effective is what configs come to, with what lies below them; nil until it is first asked for.
+	effective *layout.TopicConfig
 }
 
 // Open opens the data directories (log dirs), makes them where they are missing, and starts what runs in the
@@ -276,7 +278,7 @@ func (e *Engine) logOptions(d *logDir, t *topic, tp model.TopicPartition) partit
 	return partition.LogOptions{
 		Dir:            filepath.Join(d.path, layout.DirName(tp)),
 		TP:             tp,
-		Config:         e.config(t.configs),
+		Config:         e.effective(t),
 		Now:            e.nowMS,
 		OpenFile:       e.o.OpenFile,
 		ProducerExpiry: e.broker.ProducerExpiryMS,
@@ -288,6 +290,15 @@ func (e *Engine) logOptions(d *logDir, t *topic, tp model.TopicPartition) partit
 }
 
 func (e *Engine) nowMS() int64 { return e.o.Now().UnixMilli() }
+
+// effective returns the configs a topic lives by. It is asked for under the same lock as t is changed.
+func (e *Engine) effective(t *topic) layout.TopicConfig {
+	if t.effective == nil {
+		c := e.config(t.configs)
+		t.effective = &c
+	}
+	return *t.effective
+}
 
 // config makes the configs a topic lives by out of its own, the flags' and the properties'.
 func (e *Engine) config(own map[string]string) layout.TopicConfig {

@@ -313,9 +313,9 @@ func (e *Engine) AlterTopic(ctx context.Context, name string, changes []model.Co
 		return fmt.Errorf("alter topic %s: %w", name, err)
 	}
 	e.mu.Lock()
-	t.configs = configs
+	t.configs, t.effective = configs, nil
+	effective := e.effective(t)
 	e.mu.Unlock()
-	effective := e.config(configs)
 	for _, l := range e.topicLogs(name) {
 		l.SetConfig(effective)
 	}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/strata-kafka/strata/store/layout"
+)
+
+// stopped makes a directory of many partitions as a clean stop leaves it: topics of a hundred partitions, each with so
+// many segments.
+func stopped(t testing.TB, partitions, segments int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var lines []layout.OffsetLine
+	put := func(path string, b []byte) {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := layout.NewID()
+	for i := range partitions {
+		tp := tp(fmt.Sprintf("topic-%d", i/100), int32(i%100))
+		folder := filepath.Join(dir, layout.DirName(tp))
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(filepath.Join(folder, layout.PartitionMetaFile), layout.AppendPartitionMeta(nil, id))
+		for s := range segments {
+			for _, kind := range []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex} {
+				put(filepath.Join(folder, layout.FileName(int64(s*100), kind)), nil)
+			}
+		}
+		lines = append(lines, layout.OffsetLine{TP: tp, Offset: int64((segments - 1) * 100)})
+	}
+	put(filepath.Join(dir, layout.RecoveryPointFile), layout.AppendOffsets(nil, lines))
+	put(filepath.Join(dir, layout.CleanShutdownFile), layout.AppendCleanShutdown(nil, layout.CleanShutdown{}))
+	return dir
+}
+
+// TestCleanOpenTouchesNothing takes all rights on the partitions' folders away: after a clean stop nothing in them is
+// looked at, neither at Open nor at Close, and the next start is a clean one again.
+func TestCleanOpenTouchesNothing(t *testing.T) {
+	dir := stopped(t, 300, 1)
+	for _, name := range folders(t, dir) {
+		// A folder that is another's place now: whoever lists or opens it would not find it, also as root.
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, name+"x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("/nonexistent", filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		e, err := Open([]string{dir}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(e.Topics()); got != 3 {
+			t.Errorf("%d topics, want 3", got)
+		}
+		if n := e.Notices(); len(n) > 0 {
+			t.Errorf("notices %v", n)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestUncleanCheckpoint checks everything when the recovery points cannot be read, though the stop was clean.
+func TestUncleanCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, Options{}, dir)
+	create(t, e, "t", 1)
+	produce(t, e, tp("t", 0), "a", "b")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, layout.RecoveryPointFile), []byte("0\n9\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e = open(t, Options{}, dir)
+	if n := e.Notices(); len(n) != 1 {
+		t.Errorf("notices %v", n)
+	}
+	if out := produce(t, e, tp("t", 0), "c"); out[0].Offset != 2 {
+		t.Errorf("appended at %d", out[0].Offset)
+	}
+}
+
+// BenchmarkOpen opens and closes 10,000 partitions after a clean stop, against the least that must be done: listing the
+// directory and reading a checkpoint. How many segments they have makes no difference: no folder is looked into.
+func BenchmarkOpen(b *testing.B) {
+	dir := stopped(b, 10_000, 1)
+	var ratios, opens, closes []float64
+	for b.Loop() {
+		begin := time.Now()
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) < 10_000 {
+			b.Fatal(err)
+		}
+		bytes, err := os.ReadFile(filepath.Join(dir, layout.RecoveryPointFile))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if lines, err := layout.ParseOffsets(bytes); err != nil || len(lines) < 10_000 {
+			b.Fatal(err)
+		}
+		least := time.Since(begin)
+		begin = time.Now()
+		e, err := Open([]string{dir}, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		opened := time.Since(begin)
+		if got := len(e.Topics()); got != 100 {
+			b.Fatalf("%d topics", got)
+		}
+		begin = time.Now()
+		if err := e.Close(); err != nil {
+			b.Fatal(err)
+		}
+		closes = append(closes, time.Since(begin).Seconds()*1000)
+		opens = append(opens, opened.Seconds()*1000)
+		ratios = append(ratios, opened.Seconds()/least.Seconds())
+	}
+	for _, l := range [][]float64{ratios, opens, closes} {
+		slices.Sort(l)
+	}
+	b.ReportMetric(ratios[len(ratios)/2], "ratio")
+	b.ReportMetric(opens[len(opens)/2], "open-ms")
+	b.ReportMetric(closes[len(closes)/2], "close-ms")
+}
