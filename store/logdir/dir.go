@@ -41,7 +41,7 @@ type Options struct {
 const window = 50 * time.Millisecond
 
 // patience is how long Open waits for the first walk, so that a directory of a usual size is whole in the first frame.
-const patience = 30 * time.Millisecond
+const patience = 15 * time.Millisecond
 
 // Dir is one or several log directories as a read-only source.
 //

@@ -141,19 +141,16 @@ func (d *Dir) happened(dir string, told *pending) {
 // found is told, and the part is looked at again in the next window. p.mu is held.
 func (d *Dir) news(p *part) (changed bool, err error) {
 	if end := p.row.LogEnd; p.view != nil && end != p.told && time.Since(p.looked) < window/2 {
-		p.told = end
+		changed = true
 		d.feed.Add(p.dir) // marks it
-		return true, nil
+	} else if _, changed, err = d.lookLocked(p); err != nil {
+		return changed, err
 	}
-	_, changed, err = d.lookLocked(p)
-	if err == nil {
-		changed = changed || p.row.LogEnd != p.told
-		p.told = p.row.LogEnd
-	}
-	if changed {
-		d.recount(p)
-	}
-	return changed, err
+	changed = changed || p.row.LogEnd != p.told
+	p.told = p.row.LogEnd
+	was := p.row.Records
+	d.recount(p)
+	return changed || p.row.Records != was, nil
 }
 
 // missed brings the table in line after a folder could not be read: it may have been renamed.

@@ -44,7 +44,7 @@ func liveDir(t *testing.T, parts ...string) (*fakeBroker, *Dir) {
 	for _, p := range parts {
 		b.create(p, 3)
 	}
-	d, err := Open([]string{b.root}, Options{})
+	d, err := Open([]string{b.root}, Options{Restat: 200 * time.Millisecond})
 	must(t, err)
 	t.Cleanup(func() { must(t, d.Close()) })
 	return b, d
