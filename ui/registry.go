@@ -13,6 +13,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/partitions"
 	"github.com/strata-kafka/strata/ui/pages/record"
 	"github.com/strata-kafka/strata/ui/pages/records"
+	"github.com/strata-kafka/strata/ui/pages/reset"
 	"github.com/strata-kafka/strata/ui/pages/search"
 	"github.com/strata-kafka/strata/ui/pages/segments"
 	"github.com/strata-kafka/strata/ui/pages/tail"
@@ -39,5 +40,6 @@ func registry() map[page.Kind]page.Constructor {
 		page.Topics:     topics.New,
 		page.Groups:     groups.New,
 		page.Group:      group.New,
+		page.Reset:      reset.New,
 	}
 }

@@ -134,7 +134,7 @@ func (p *group) head(w int) string {
 	facts := []page.Fact{{Value: kit.Safe(string(g.State), 40), Style: stateStyle(t, g.State)}}
 	lag := page.Fact{Name: "lag", Value: page.CountText(t, g.Lag)}
 	if v := shape(p.meter.Values()); len(v) > 1 && w >= 100 {
-		lag.Value = kit.Sparkline(t, v, min(sparkCells, len(v))) + " " + lag.Value
+		lag.Name += " " + kit.Sparkline(t, v, len(v))
 	}
 	facts = append(facts, lag)
 	if c := p.meter.Cell(t); c.Text != "" {
@@ -161,8 +161,9 @@ func (p *group) head(w int) string {
 	return page.Facts(t, w, facts...)
 }
 
-// shape returns v as what lies above its smallest; nil when nothing moves.
+// shape returns the newest of v as what lies above their smallest; nil when nothing moves.
 func shape(v []float64) []float64 {
+	v = v[max(0, len(v)-sparkCells):]
 	if len(v) < 2 || slices.Min(v) == slices.Max(v) {
 		return nil
 	}
@@ -272,7 +273,7 @@ func (p *group) row(i int64) kit.Row {
 		colTrend:     trend,
 		colWhen:      when,
 		colNote:      {Text: odd, Style: style},
-		colMember:    {Spans: t.SafeSpans(t.Dim, o.Member, 200)},
+		colMember:    {Spans: t.SafeSpans(t.Dim, p.holder(o.Member), 200)},
 		colMetadata:  {Spans: t.SafeSpans(t.Dim, o.Metadata, 300)},
 	}
 	cells := make([]kit.Cell, 0, len(all))
@@ -280,6 +281,16 @@ func (p *group) row(i int64) kit.Row {
 		cells = append(cells, all[c])
 	}
 	return kit.Row{Cells: cells}
+}
+
+// holder names the member that holds a partition as people know it: by its client and host.
+func (p *group) holder(id string) string {
+	for i := range p.g.Members {
+		if m := &p.g.Members[i]; m.ID == id && m.Client != "" {
+			return m.Client + "@" + strings.TrimPrefix(m.Host, "/")
+		}
+	}
+	return id
 }
 
 // detail says of what is under the cursor all that columns have no room for.
