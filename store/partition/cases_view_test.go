@@ -185,7 +185,7 @@ func TestLookupTellsItsSteps(t *testing.T) {
 			"index: binary search over 10 entries, 4 compared → entry 6: offset 19 at byte 549\n" +
 			"scan: from byte 549: 2 batches, 190 bytes → batch 20 to 29 at byte 660\n" +
 			"batch: record, 2 of 2 → offset 27, 2023-11-14T22:13:25.010Z\n"},
-		"a time": {model.Target{ByTime: true, Time: segtest.T + 202}, "segments: 0 whose youngest record is older → 00000000000000000000.log, youngest 2023-11-14T22:13:25.010Z\n" +
+		"a time": {model.Target{ByTime: true, Time: segtest.T + 202}, "segments: the first of 1 with a record that young, 0 before it → 00000000000000000000.log, youngest 2023-11-14T22:13:25.010Z\n" +
 			"timeindex: binary search over 8 entries, 3 compared → entry 2: nothing younger than 2023-11-14T22:13:20.201Z up to offset 7\n" +
 			"index: binary search over 10 entries, 4 compared → entry 2: offset 7 at byte 251\n" +
 			"scan: from byte 251: 2 batches, 157 bytes → batch 8 to 8 at byte 330\n" +

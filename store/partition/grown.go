@@ -115,11 +115,11 @@ func (v *View) FollowAt(ctx context.Context, pos, from int64, o FollowOptions, f
 	}
 	l, end := v.layers[n], v.end
 	g := &reading{v: v, ctx: ctx, q: model.RecordQuery{Committed: o.Committed, Control: o.Control}, seen: map[faultKey]bool{}}
-	if g.judge, err = v.newJudge(ctx); err != nil {
-		return from, err
-	}
+	g.judge = v.newJudge(ctx)
 	if o.Committed {
-		end = v.txns.known()
+		if end, err = v.Stable(ctx); err != nil {
+			return from, err
+		}
 	}
 	if from = max(from, v.start); from >= end {
 		return from, nil

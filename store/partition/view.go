@@ -44,7 +44,8 @@ type View struct {
 	end    int64
 	txns   *txnCache
 	below  atomic.Pointer[belowStart]
-	stamp  string // what epochs were read from
+	times  atomic.Pointer[[]int64] // see youngest
+	stamp  string                  // what epochs were read from
 }
 
 type snapshotFile struct {

@@ -53,11 +53,11 @@ func (v *View) Follow(ctx context.Context, from int64, o FollowOptions, fn func(
 	from = max(from, v.start)
 	end := v.end
 	g := &reading{v: v, ctx: ctx, q: model.RecordQuery{Committed: o.Committed, Control: o.Control}, seen: map[faultKey]bool{}}
-	if g.judge, err = v.newJudge(ctx); err != nil {
-		return from, err
-	}
+	g.judge = v.newJudge(ctx)
 	if o.Committed {
-		end = v.txns.known()
+		if end, err = v.Stable(ctx); err != nil {
+			return from, err
+		}
 	}
 	if from >= end || len(v.layers) == 0 {
 		return from, nil

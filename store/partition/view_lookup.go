@@ -3,6 +3,8 @@ package partition
 import (
 	"context"
 	"fmt"
+	"math"
+	"sort"
 	"time"
 
 	"github.com/strata-kafka/strata/model"
@@ -99,21 +101,22 @@ func (k *lookup) segments(target int64) (n, compared int) {
 // byTime searches by time.
 func (k *lookup) byTime(ms int64) error {
 	v := k.v
-	passed := 0
-	for n, l := range v.layers {
-		if l.upper <= v.start && n+1 < len(v.layers) {
-			continue // below the log start
-		}
-		youngest, err := v.maxTime(k.ctx, l)
-		if err != nil {
-			return err
-		}
-		if youngest < ms {
-			passed++
+	youngest, err := v.youngest(k.ctx)
+	if err != nil {
+		return err
+	}
+	// The youngest record up to a segment only rises from segment to segment.
+	n := sort.Search(len(youngest), func(i int) bool { return youngest[i] >= ms })
+	for ; n < len(v.layers); n++ {
+		l := v.layers[n]
+		if own, err := v.maxTime(k.ctx, l); err != nil || own < ms {
+			if err != nil {
+				return err
+			}
 			continue
 		}
-		k.step("segments", fmt.Sprintf("%d whose youngest record is older", passed),
-			fmt.Sprintf("%s, youngest %s", v.name(l, "log"), timeText(youngest)))
+		k.step("segments", fmt.Sprintf("the first of %d with a record that young, %d before it", len(v.layers), n),
+			fmt.Sprintf("%s, youngest %s", v.name(l, "log"), timeText(youngest[n])))
 		f, err := v.open(l)
 		if err != nil {
 			return err
@@ -123,10 +126,31 @@ func (k *lookup) byTime(ms int64) error {
 		if err != nil || found {
 			return err
 		}
-		passed++
 	}
-	k.step("segments", fmt.Sprintf("%d whose youngest record is older", passed), "no record that young")
+	k.step("segments", fmt.Sprintf("all of %d are older", len(v.layers)), "no record that young")
 	return nil
+}
+
+// youngest returns, for each layer, the largest timestamp in it and all before it that reach beyond the log start. What
+// is known of the segments below the active one is looked up once.
+func (v *View) youngest(ctx context.Context) ([]int64, error) {
+	if list := v.times.Load(); list != nil {
+		return *list, nil
+	}
+	list := make([]int64, len(v.layers))
+	most := int64(math.MinInt64)
+	for i, l := range v.layers {
+		if l.upper > v.start || i == len(v.layers)-1 {
+			ms, err := v.maxTime(ctx, l)
+			if err != nil {
+				return nil, err
+			}
+			most = max(most, ms)
+		}
+		list[i] = most
+	}
+	v.times.Store(&list)
+	return list, nil
 }
 
 // timeLayer searches a segment by time.

@@ -60,12 +60,13 @@ func (v *View) Records(ctx context.Context, q model.RecordQuery) (model.RecordPa
 	if v.err != nil && len(v.layers) == 1 {
 		return g.page, v.err
 	}
-	var err error
-	if g.judge, err = v.newJudge(ctx); err != nil {
-		return g.page, err
-	}
+	g.judge = v.newJudge(ctx)
 	if q.Committed {
-		g.page.End = v.txns.known()
+		stable, err := v.Stable(ctx)
+		if err != nil {
+			return g.page, err
+		}
+		g.page.End = stable
 	}
 	from := q.From
 	switch from {
@@ -75,11 +76,11 @@ func (v *View) Records(ctx context.Context, q model.RecordQuery) (model.RecordPa
 		from = g.page.End
 	}
 	from = min(max(from, g.page.Start), max(g.page.End, g.page.Start))
+	read := g.forward
 	if q.Backward {
-		err = g.backward(from)
-	} else {
-		err = g.forward(from)
+		read = g.backward
 	}
+	err := read(from)
 	return g.page, err
 }
 

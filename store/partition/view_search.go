@@ -19,11 +19,12 @@ import (
 // says.
 func (v *View) Search(ctx context.Context, q model.SearchQuery, from, bound int64, m record.Matcher, tell func(model.SearchEvent) bool) (model.SearchEnd, error) {
 	s := &search{v: v, ctx: ctx, q: q, m: m, tell: tell, left: max(q.MaxHits, 1), from: v.start, to: v.end}
-	if _, err := v.Stable(ctx); err != nil {
-		return s.failed(v.start, err)
-	}
 	if q.Committed {
-		s.to = v.txns.known()
+		stable, err := v.Stable(ctx)
+		if err != nil {
+			return s.failed(v.start, err)
+		}
+		s.to = stable
 	}
 	if q.Backward {
 		from, bound = bound, from
@@ -225,6 +226,7 @@ type searcher struct {
 func newSearcher(s *search) *searcher {
 	g := &reading{v: s.v, ctx: s.ctx, bytes: math.MaxInt, max: math.MaxInt, seen: map[faultKey]bool{},
 		q: model.RecordQuery{Committed: s.q.Committed, Control: s.q.Control}}
+	g.judge = s.v.newJudge(s.ctx)
 	return &searcher{s: s, g: g}
 }
 
@@ -232,11 +234,6 @@ func newSearcher(s *search) *searcher {
 func (w *searcher) chunk(c chunk) (out found) {
 	l := w.s.v.layers[c.n]
 	out.bytes, out.at = c.to-c.from, l.base
-	if w.g.judge == nil {
-		if w.g.judge, out.err = w.s.v.newJudge(w.s.ctx); out.err != nil {
-			return out
-		}
-	}
 	f, err := w.s.v.open(l)
 	if err != nil {
 		out.err = err

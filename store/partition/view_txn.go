@@ -205,7 +205,8 @@ func (v *View) hopLayer(ctx context.Context, l *layer, from, to int64, fn func(h
 		}
 		pos = p.Pos
 	}
-	s := v.scanner(l, f, segment.ScanOptions{Headers: true, Buffer: 64 << 10, Stop: ctx.Err})
+	s := v.scanner(l, f, segment.ScanOptions{Headers: true, Map: true, Buffer: 64 << 10, Stop: ctx.Err})
+	defer s.Close()
 	s.Goto(pos)
 	for {
 		switch s.Next() {
@@ -254,18 +255,20 @@ type marker struct {
 	abort    bool
 }
 
-func (v *View) newJudge(ctx context.Context) (*judge, error) {
-	if _, err := v.Stable(ctx); err != nil {
-		return nil, err
-	}
-	return &judge{v: v, ctx: ctx, open: v.txns.open, memo: map[int64]verdict{},
-		lists: map[*layer][]segment.AbortedTxn{}, marks: map[*layer]*markers{}}, nil
+func (v *View) newJudge(ctx context.Context) *judge {
+	return &judge{v: v, ctx: ctx, memo: map[int64]verdict{}, lists: map[*layer][]segment.AbortedTxn{}, marks: map[*layer]*markers{}}
 }
 
 // visible judges the batch at pos of layer number n.
 func (j *judge) visible(h record.Header, n int, pos int64) (model.Visibility, error) {
 	if !h.Transactional() || h.Control() || !h.HasProducer() {
 		return model.Visible, nil
+	}
+	if j.open == nil { // only who meets a transaction needs to know which are open
+		if _, err := j.v.Stable(j.ctx); err != nil {
+			return model.Visible, err
+		}
+		j.open = j.v.txns.open
 	}
 	if first, ok := j.open[h.ProducerID]; ok && first <= h.BaseOffset {
 		return model.Undecided, nil

@@ -1,0 +1,43 @@
+// Package partition is one partition of a topic: a folder of segments, read through a View and written through a Log.
+//
+//	orders-2/
+//	  00000000000003904112.log .index .timeindex .txnindex     a segment (store/segment)
+//	  00000000000004640112.log .index .timeindex               the next one: its base offset bounds the one before
+//	  00000000000004790000.log .index .timeindex               the active one, which is written to
+//	  00000000000004790000.snapshot                            producers, as of the offset in its name
+//	  leader-epoch-checkpoint                                  which leader epoch began at which offset
+//	  partition.metadata                                       the topic's id
+//	  00000000000003000000.log.deleted                         removed soon
+//	  00000000000003904112.log.swap                            a compaction's output: in the place of what it covers
+//
+//	log start                                last stable      high watermark   log end (LEO)
+//	    |----------------------------------------|------------------|-------------|
+//	    what may be read                         open transactions  not replicated
+//
+// The log start and the high watermark come from checkpoints of the log directory, outside of the folder. The log end is
+// found behind the last index entry of the newest segment, the last stable offset behind the newest snapshot.
+//
+// View reads, of a live broker's folder as well as of a dead one's or of our own. It is a snapshot: what has grown since
+// is seen by the View that Refresh or Grown returns. Log writes: it appends, rolls, keeps epochs and producers, deletes
+// by retention, and recovers. Reads never go through it.
+//
+// # Why
+//
+//   - A View holds no open file and maps none for longer than a walk, so that ten thousand partitions cost no descriptor
+//     and a broker's truncation harms nobody.
+//   - Who may see a record of a transaction is decided by the producer's next marker; the index of aborted transactions
+//     is only the short way to it. A writer appends the marker before the index, and an index may be lost.
+//   - A marker belongs to its data by producer id alone: brokers give it the epoch that follows.
+//   - A record count is the sum of the batch headers' counts, which the checksum covers. Only where a batch reaches over
+//     the log start, or is an old one that is compressed whole, is it decoded.
+//   - The bounds of a page are the log end or the last stable offset, not the high watermark: in a directory that
+//     comes from a checkpoint which lags behind the data, and would hide what is on disk.
+//   - The last stable offset is looked for at once only where few bytes lie behind the newest snapshot; a record of no
+//     transaction is shown without it.
+//   - One batch with a damaged base offset must neither move the log end nor stop a reader that goes page by page: its
+//     records are shown as untrusted, and do not count where a page goes on.
+//   - What a walk over a segment's headers has found is kept with the file's size and time, so that it is made once, and
+//     goes on where a file has grown.
+//   - A search and a check work on chunks of two mebibytes, cut where the index says that batches begin. The index is not
+//     trusted for that: a chunk that does not begin or end with a batch makes the rest be read in one go.
+package partition
