@@ -95,7 +95,11 @@ func (p *check) nothing(w, h int) string {
 	case p.phase == stopped:
 		return kit.Empty(t, w, h, "no fault as far as it came", "ctrl-r checks again from the beginning")
 	}
-	return kit.Empty(t, w, h, t.Glyphs.Good+" nothing is wrong", "every length, checksum, offset and index entry was looked at; tab widens what is checked")
+	how := "every length, checksum, offset and index entry was looked at"
+	if p.scope.Value() != everything {
+		how += "; tab widens what is checked"
+	}
+	return kit.Empty(t, w, h, t.Glyphs.Good+" nothing is wrong", how)
 }
 
 func (p *check) head(w int) string {

@@ -59,7 +59,7 @@ func New(env page.Env, _ page.Open) page.Page {
 		r := &p.all[p.rows[i]]
 		return r.name + "\x00" + r.value
 	}
-	p.table.Columns = []kit.Column{{Name: "name", Min: 20, Max: 33}, {Name: "value", Grow: true, Min: 20}}
+	p.table.Columns = []kit.Column{{Name: "name", Min: 33, Max: 33}, {Name: "value", Grow: true, Min: 20}}
 	return p
 }
 

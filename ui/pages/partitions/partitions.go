@@ -30,8 +30,9 @@ type partitions struct {
 	filter  page.Filter
 	sorted  column
 	desc    bool
-	noted   bool
-	leaders bool
+	noted   bool // a partition has something odd, so there is a column for it
+	leaders bool // there is more than one replica
+	spread  bool // they lie in several log directories
 	sought  string
 }
 

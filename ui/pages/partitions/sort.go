@@ -2,6 +2,7 @@ package partitions
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -26,6 +27,7 @@ const (
 	colNewest
 	colLeader
 	colSkew
+	colDir
 	colNote
 )
 
@@ -46,6 +48,10 @@ func (p *partitions) setColumns() {
 		colNewest:    {Name: "NEWEST", Right: true, Drop: 6},
 		colLeader:    {Name: "EPOCH", Right: true, Drop: 8},
 		colSkew:      {Name: "SKEW", Min: barCells + 6, Drop: 4},
+		colDir:       {Name: "DIR", Max: 28, Drop: 9},
+	}
+	if !p.spread {
+		cols[colDir] = kit.Column{Min: 1, Drop: 10} // all in one: left out first, and empty where there is room
 	}
 	if p.leaders {
 		cols[colLeader].Name = "LEADER"
@@ -60,17 +66,18 @@ func (p *partitions) setColumns() {
 // arrange makes the rows anew: what is shown, and in which order. Leftovers stay below whatever sorts.
 func (p *partitions) arrange() {
 	p.rows = p.rows[:0]
-	noted, leaders := p.noted, p.leaders
+	noted, leaders, spread := p.noted, p.leaders, p.spread
 	for i := range p.all {
 		r := &p.all[i]
 		noted = noted || note(r) != ""
 		leaders = leaders || len(r.Replicas) > 1
+		spread = spread || filepath.Dir(r.Dir) != filepath.Dir(p.all[0].Dir)
 		if p.filter.Match(strconv.Itoa(int(r.Partition)) + " " + note(r)) {
 			p.rows = append(p.rows, i)
 		}
 	}
-	if noted != p.noted || leaders != p.leaders {
-		p.noted, p.leaders = noted, leaders
+	if noted != p.noted || leaders != p.leaders || spread != p.spread {
+		p.noted, p.leaders, p.spread = noted, leaders, spread
 		p.setColumns()
 	}
 	slices.SortStableFunc(p.rows, p.compare)
@@ -108,6 +115,8 @@ func (p *partitions) compare(i, j int) int {
 		n = cmp.Compare(a.Newest, b.Newest)
 	case colLeader:
 		n = cmp.Or(cmp.Compare(a.Leader, b.Leader), cmp.Compare(a.LeaderEpoch, b.LeaderEpoch))
+	case colDir:
+		n = cmp.Compare(a.Dir, b.Dir)
 	case colNote:
 		n = cmp.Compare(note(a), note(b))
 	case colPartition:
@@ -122,6 +131,9 @@ func (p *partitions) compare(i, j int) int {
 // nextSort sorts by the column right of the one that sorts now.
 func (p *partitions) nextSort() tea.Cmd {
 	next := p.sorted + 1
+	if next == colDir && !p.spread {
+		next++
+	}
 	if int(next) >= len(p.table.Columns) {
 		next = colPartition
 	}

@@ -2,6 +2,7 @@ package partitions
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"github.com/strata-kafka/strata/model"
@@ -112,6 +113,7 @@ func (p *partitions) row(i int64) kit.Row {
 		p.newestCell(r.Newest),
 		p.leaderCell(r),
 		p.skewCell(r),
+		p.dirCell(r),
 	}
 	if r.Err != nil {
 		cells[colPartition].Text = t.Glyphs.Bad + " " + cells[colPartition].Text
@@ -161,6 +163,14 @@ func (p *partitions) leaderCell(r *model.Partition) kit.Cell {
 		text = leader + "/" + text
 	}
 	return kit.Cell{Text: text, Style: p.Theme.Dim}
+}
+
+// dirCell names the log directory, where there are several.
+func (p *partitions) dirCell(r *model.Partition) kit.Cell {
+	if !p.spread {
+		return kit.Cell{}
+	}
+	return kit.Cell{Text: kit.Safe(filepath.Base(filepath.Dir(r.Dir)), 100), Style: p.Theme.Dim}
 }
 
 // skewCell draws how full a partition is beside the fullest, and how it stands to the mean.
