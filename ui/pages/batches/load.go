@@ -219,7 +219,7 @@ const huntChunk = 256
 
 func (p *batches) forwards(ctx context.Context, base, at int64) (hunted, error) {
 	var out hunted
-	end := int64(model.Unknown) // byte behind the batch before
+	end := model.Unknown // byte behind the batch before
 	for first := at; ; {
 		got, err := p.src.Batches(ctx, model.BatchQuery{TP: p.tp, Base: base, First: first, Max: huntChunk, Check: true})
 		if err != nil || ctx.Err() != nil {

@@ -45,7 +45,7 @@ func (p *partitions) detail(w int) string {
 	if r.Err != nil {
 		style = p.Theme.Bad
 	}
-	lines := kit.Wrap(kit.Safe(r.TopicPartition.String()+": "+note(&r), 600), max(10, w-2))
+	lines := kit.Wrap(kit.Safe(r.String()+": "+note(&r), 600), max(10, w-2))
 	out := ""
 	for _, text := range lines[:min(len(lines), detailLines)] {
 		l.Reset()
