@@ -204,6 +204,14 @@ func TestStates(t *testing.T) {
 	uitest.Fits(t, empty)
 }
 
+func TestWhatIsNotLookedAtYetIsUnknown(t *testing.T) {
+	p := open(t, uitest.Env(t, &uitest.Source{TopicSet: []model.Topic{{Name: "new", Partitions: 3, Newest: model.NoTime}}}), page.Open{})
+	line := strings.Join(strings.Fields(strings.Split(uitest.Plainly(p.View(120, 10)), "\n")[1]), " ")
+	if line != "▌ new 3 ? 0 B – ? ? – –" {
+		t.Errorf("%q", line)
+	}
+}
+
 func TestGroupsThatCannotBeReadAreUnknown(t *testing.T) {
 	src := uitest.NewSource(uitest.Now())
 	src.Fail = func(method string) error {

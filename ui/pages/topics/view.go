@@ -64,7 +64,7 @@ func (p *topics) row(now time.Time) func(i int64) kit.Row {
 			page.CountCell(p.Theme, t.Records),
 			p.Theme.BytesCell(t.Bytes),
 			p.sparkCell(m), p.rateCell(m, now),
-			p.newestCell(t.Newest),
+			p.newestCell(t),
 			p.keepsCell(t.Retention))
 		cells = append(cells, p.readerCells(t.Name)...)
 		if p.noted {
@@ -110,11 +110,14 @@ func (p *topics) rateCell(m *meter, now time.Time) kit.Cell {
 	}
 }
 
-func (p *topics) newestCell(ms int64) kit.Cell {
-	if ms < 0 {
-		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
+func (p *topics) newestCell(t *model.Topic) kit.Cell {
+	switch {
+	case t.Newest >= 0:
+		return kit.Cell{Text: p.Clock.Ago(t.Newest)}
+	case t.Records.State == model.CountUnknown:
+		return kit.Cell{Text: p.Theme.Glyphs.Unknown, Style: p.Theme.Dim} // not looked at yet
 	}
-	return kit.Cell{Text: p.Clock.Ago(ms)}
+	return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
 }
 
 func (p *topics) keepsCell(r model.Retention) kit.Cell {
