@@ -171,7 +171,6 @@ func TestEverythingAtOnce(t *testing.T) {
 	tail, err := d.Tail(t.Context(), model.TailQuery{Topics: []string{"t"}, Partitions: []model.TopicPartition{{Topic: "t"}},
 		From: []int64{model.FromStart}, Block: true, Keep: 500})
 	must(t, err)
-	defer tail.Close()
 	changes := make(chan model.Change, 1)
 	go func() { // ends with the source
 		for c := range d.Changes() {
@@ -232,7 +231,38 @@ func TestEverythingAtOnce(t *testing.T) {
 			t.Fatalf("still listed: %+v", topics)
 		}
 	}
+	must(t, tail.Close())
+	if n := d.watch.Folders(); n > 2 { // the root, and other-0
+		t.Errorf("%d folders are watched still", n)
+	}
 	if s := tail.Stats(); s.Err == nil || !strings.Contains(s.Err.Error(), "deleted") {
 		t.Errorf("the deletion is not told: %v", s.Err)
+	}
+}
+
+// TestIndexThatGivesNoEvent has the index grow by a mapping, which no event tells of: it is right when it is asked for.
+func TestIndexThatGivesNoEvent(t *testing.T) {
+	root := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(root, "t-0"), 0o755))
+	seg, err := openIndexed(filepath.Join(root, "t-0", "00000000000000000000"))
+	must(t, err)
+	defer seg.close()
+	d, err := Open([]string{root}, Options{})
+	must(t, err)
+	defer d.Close()
+	one := batchOf(t, 0, 1, strings.Repeat("x", 1000))
+	tp := model.TopicPartition{Topic: "t"}
+	for range 3 {
+		for range 50 {
+			must(t, seg.append(one, 1))
+		}
+		entries, n, err := d.IndexEntries(t.Context(), tp, 0, model.OffsetIndex, 0, 1000)
+		must(t, err)
+		if int(n) != seg.n/8 || len(entries) != seg.n/8 {
+			t.Errorf("%d entries, %d given, want %d", n, len(entries), seg.n/8)
+		}
+		if r, err := d.Lookup(t.Context(), tp, model.Target{Offset: seg.next - 1}); err != nil || !r.Found || r.Offset != seg.next-1 {
+			t.Errorf("%+v, %v", r, err)
+		}
 	}
 }

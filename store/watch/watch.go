@@ -101,6 +101,13 @@ func (w *Watcher) State() string {
 	return fmt.Sprintf("polling %d of %d folders: %s", w.polled, len(w.dirs), w.reason)
 }
 
+// Folders returns how many folders are wanted by some Feed.
+func (w *Watcher) Folders() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.dirs)
+}
+
 // Close ends all watches and waits for the goroutines. Feeds give no tokens any more.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
