@@ -162,17 +162,18 @@ func Fill(t testing.TB, s record.Spec, size int64, records, value int) (log, ind
 	return log, OffsetIndex(base, pairs), TimeIndex(base, stamps), s.BaseOffset
 }
 
-// filler returns n bytes of letters that differ from record to record and compress somewhat.
+// filler returns n bytes that differ from record to record and compress like text made of few words.
 func filler(n int, seed int64) []byte {
-	b := make([]byte, n)
+	const words = "orders paid item user basket amount total false true null type name "
+	b := make([]byte, 0, n+16)
 	x := uint64(seed)*0x9e3779b97f4a7c15 + 1
-	for i := range b {
-		if i%8 == 0 {
-			x ^= x << 13
-			x ^= x >> 7
-			x ^= x << 17
-		}
-		b[i] = "abcdefghijklmnop"[x>>(4*(i%8))&15]
+	for len(b) < n {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		at := int(x % uint64(len(words)-8))
+		b = append(b, words[at:at+8]...)
+		b = append(b, "0123456789abcdef"[x>>60], "0123456789abcdef"[x>>56&15])
 	}
-	return b
+	return b[:n]
 }
