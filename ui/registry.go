@@ -8,6 +8,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/group"
 	"github.com/strata-kafka/strata/ui/pages/groups"
 	"github.com/strata-kafka/strata/ui/pages/index"
+	"github.com/strata-kafka/strata/ui/pages/journal"
 	"github.com/strata-kafka/strata/ui/pages/lookup"
 	"github.com/strata-kafka/strata/ui/pages/overview"
 	"github.com/strata-kafka/strata/ui/pages/partitions"
@@ -41,5 +42,6 @@ func registry() map[page.Kind]page.Constructor {
 		page.Groups:     groups.New,
 		page.Group:      group.New,
 		page.Reset:      reset.New,
+		page.Journal:    journal.New,
 	}
 }

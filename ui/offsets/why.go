@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"strings"
+	"time"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
@@ -54,4 +55,49 @@ func Odd(t *kit.Theme, o *model.GroupOffset) (string, kit.Style) {
 		return kit.Number(o.Ahead) + " past the end", t.Warn
 	}
 	return "", kit.Style{}
+}
+
+// WhereWords puts what a plan or a journal entry says of its place into words that follow "reset": "to earliest", "by
+// -100", "to 2h30m0s ago", "as undo of reset 7". It is safe text.
+func WhereWords(where string) string {
+	first, rest, more := strings.Cut(where, ", but ")
+	tail := ""
+	if more {
+		tail = ", but " + kit.Safe(rest, 300)
+	}
+	if n, ok := strings.CutPrefix(first, "undo "); ok {
+		return "as undo of reset " + kit.Safe(n, 40) + tail
+	}
+	if first == "delete group" {
+		return "by deletion of the group"
+	}
+	w, err := model.ParseWhere(first, time.Time{}, time.UTC)
+	text := kit.Safe(first, 300)
+	switch {
+	case err != nil:
+		return "to " + text + tail
+	case w.Kind == model.ToShift:
+		return "by " + text + tail
+	case w.Kind == model.ToAgo:
+		return "to " + ago(w.N) + " ago" + tail
+	case w.Kind == model.ToOffset:
+		return "to offset " + text + tail
+	case w.Kind == model.ToGroup:
+		return "to where group " + kit.Safe(w.Group, 200) + " is" + tail
+	case w.Kind == model.ToFile:
+		return "to the offsets of " + kit.Safe(w.File, 200) + tail
+	}
+	return "to " + text + tail
+}
+
+// ago writes milliseconds as the duration that was typed: 2h30m, not 2h30m0s.
+func ago(ms int64) string {
+	s := (time.Duration(ms) * time.Millisecond).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
 }

@@ -292,6 +292,7 @@ func (p *reset) edited(tp, text string) tea.Cmd {
 		}
 		if strings.TrimSpace(text) == "" {
 			delete(p.edits, r.TopicPartition)
+			p.changed()
 			return p.replan()
 		}
 		w, err := editWhere(text, p.Now(), p.Clock.Location())
@@ -300,6 +301,7 @@ func (p *reset) edited(tp, text string) tea.Cmd {
 		}
 		p.edits[r.TopicPartition] = w
 		p.out[r.TopicPartition] = false
+		p.changed()
 		return p.replan()
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/strata-kafka/strata/model"
-	"github.com/strata-kafka/strata/ui/kit"
 	"github.com/strata-kafka/strata/ui/offsets"
 	"github.com/strata-kafka/strata/ui/page"
 )
@@ -27,7 +26,7 @@ func (p *reset) replan() tea.Cmd {
 	if p.src == nil || p.done != nil || p.asked != nil {
 		return nil
 	}
-	p.stale = true
+	p.began = p.Now()
 	if p.undo != 0 {
 		return p.planning.Start(p.Ctx, p.planUndo)
 	}
@@ -110,6 +109,7 @@ func (p *reset) planUndo(ctx context.Context) (planned, error) {
 // take puts a plan on screen, with what was taken out by hand.
 func (p *reset) take(a planned, err error) {
 	p.err = err
+	p.took = p.Now().Sub(p.began)
 	if err != nil {
 		return
 	}
@@ -149,11 +149,12 @@ func movedRows(was, now []model.PlanRow) map[model.TopicPartition]int64 {
 // ask asks whether the plan on screen shall be applied, exactly as it is.
 func (p *reset) ask() tea.Cmd {
 	p.typing = false
+	p.planning.Cancel() // what is asked about is what stands there
 	plan := p.plan
 	plan.Rows = append([]model.PlanRow(nil), p.plan.Rows...)
 	p.asked = &plan
 	s := offsets.SumUp(&plan)
-	title := "reset group " + p.safeGroup() + " to " + kit.Safe(plan.Where, 200) + "?"
+	title := "reset group " + p.safeGroup() + " " + offsets.WhereWords(plan.Where) + "?"
 	if p.undo != 0 {
 		title = "take reset " + strconv.FormatUint(plan.UndoOf, 10) + " of group " + p.safeGroup() + " back?"
 	}
@@ -172,6 +173,7 @@ func (p *reset) confirmed(c page.Confirmed) tea.Cmd {
 	}
 	p.asked = nil
 	if !c.OK {
+		p.due = true
 		return nil
 	}
 	p.done = nil

@@ -20,6 +20,8 @@ const (
 
 	// typingPause is how long after a key a plan is asked for.
 	typingPause = 120 * time.Millisecond
+	// rest is how many times the time that a plan took goes by before a change of the group makes another.
+	rest = 10
 )
 
 // names is what inputs are completed with.
@@ -48,7 +50,9 @@ type reset struct {
 	entry    *model.JournalEntry // what is being taken back, when known
 	loaded   bool
 	stale    bool
-	due      bool // the group has changed since the plan
+	began    time.Time     // the plan that runs or ran last
+	took     time.Duration // that it took
+	due      bool          // the group has changed since the plan
 	wrong    string
 	err      error
 	out      map[model.TopicPartition]bool        // rows taken out or in by hand
@@ -157,7 +161,7 @@ func (p *reset) Update(msg tea.Msg) tea.Cmd {
 func (p *reset) tick(t page.Tick) tea.Cmd {
 	switch t.ID {
 	case second:
-		if p.due && p.done == nil && p.asked == nil && !p.planning.Busy() && !p.applying.Busy() {
+		if p.due && p.Now().Sub(p.began) >= rest*p.took && p.done == nil && p.asked == nil && !p.planning.Busy() && !p.applying.Busy() {
 			p.due = false
 			return tea.Batch(p.replan(), p.arm())
 		}

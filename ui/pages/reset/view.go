@@ -74,12 +74,12 @@ func (p *reset) head(w int) []string {
 	var a, b kit.Line
 	switch {
 	case p.done != nil:
-		a.Space(1).Add(t.Bold, "reset of "+p.safeGroup()).Add(t.Dim, " to ").Text(kit.Safe(p.done.plan.Where, 200))
+		a.Space(1).Add(t.Dim, "reset of ").Text(p.safeGroup()).Space(1).Text(offsets.WhereWords(p.done.plan.Where))
 		return []string{a.Fit(w), page.Rule(t, w, "what is stored now, read back")}
 	case p.undo != 0:
 		a.Space(1).Add(t.Dim, "take back ").Text("reset " + strconv.FormatUint(max(p.undo, p.plan.UndoOf), 10))
 		if e := p.entry; e != nil {
-			a.Add(t.Dim, " to ").Text(kit.Safe(e.Where, 200)).Add(t.Dim, ", made "+p.Clock.Ago(e.At)+" ago by "+kit.Safe(e.Who, 100))
+			a.Space(1).Text(offsets.WhereWords(e.Where)).Add(t.Dim, ", made "+p.Clock.Ago(e.At)+" ago by "+kit.Safe(e.Who, 100))
 		}
 		return []string{a.Fit(w), page.Rule(t, w, "what is committed now, and what it was before")}
 	}
