@@ -18,12 +18,10 @@ import (
 	"testing"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 
 	"github.com/strata-kafka/strata/ui/early"
-	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/uitest"
 )
 
@@ -332,10 +330,42 @@ func TestCopyGoesToTheClipboardBetweenFrames(t *testing.T) {
 	}
 }
 
-func TestPagerAndEditorGetTheTerminal(t *testing.T) {
-	g := newRig(t, Options{Environ: []string{"EDITOR=true"}})
-	var _ tea.Cmd = g.edit(1, page.Edit{ID: "v", Text: "{}", Ext: ".json"})
-	if g.notice.Text != "" {
-		t.Error(g.notice.Text)
+func TestPagerGetsTheTerminalAndGivesItBack(t *testing.T) {
+	x := startTerm(t, "run", 100, 30)
+	x.wait(`orders`)
+	x.typed(":orders/1@4812330\r")
+	x.wait(`user-`)
+	x.typed("|")
+	x.waitRaw("\x1b[?1049h", 2)
+	x.waitRaw("\x1b[?1002h", 2) // the mouse is on again
+	x.wait(`user-`)
+	x.typed("q")
+	if code := x.ended(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	x.restored()
+	if !strings.Contains(x.raw.String(), "9223372036854775807") {
+		t.Error("the pager was given no value")
+	}
+}
+
+// waitRaw waits until the child has written something n times.
+func (x *term) waitRaw(what string, n int) {
+	x.t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		x.mu.Lock()
+		have := strings.Count(x.raw.String(), what)
+		x.mu.Unlock()
+		if have >= n {
+			return
+		}
+		select {
+		case <-deadline:
+			x.t.Fatalf("%q was written %d times, want %d:\n%s", what, have, n, x.screen())
+		case <-tick.C:
+		}
 	}
 }
