@@ -263,6 +263,8 @@ func TestHostileBytesNeverReachTheTerminal(t *testing.T) {
 	x.press("vvv")
 	x.wait(`␛\[2J`)
 	x.press("\x1b")
+	x.wait(`BASE OFFSET`)
+	x.press("r")
 	x.wait(`OFFSET +TIME`)
 	x.press("G")
 	x.wait(`xxxxxxxx`)
