@@ -64,9 +64,10 @@ func wrapSpans(spans []Span, w int) []string {
 				out = append(out, l.String())
 				l.Reset()
 			}
-			head := rest
-			if l.w+Width(rest) > w {
-				head = cutRaw(rest, w-l.w)
+			near := bound(rest, 32*w+256) // more than w cells, or all: what is far must not be counted for each line
+			head := near
+			if l.w+Width(near) > w {
+				head = cutRaw(near, w-l.w)
 				if l.w > 0 && l.w+Width(head) > w {
 					out = append(out, l.String())
 					l.Reset()

@@ -101,7 +101,7 @@ func (p *record) turnPart(d part) func() tea.Cmd {
 		}
 		p.part = ((p.part+d)%n + n) % n
 		p.show()
-		return nil
+		return p.prepare()
 	}
 }
 

@@ -2,9 +2,13 @@ package record
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/strata-kafka/strata/ui/kit"
 )
@@ -67,12 +71,19 @@ func (p *record) show() {
 	if p.part == valuePart && p.worded {
 		p.forms = append(p.forms, decodedForm)
 	}
+	p.layout.Cancel()
+	p.due = p.part != headersPart && len(b) > atOnce && mayBeJSON(b)
 	if p.part != headersPart {
-		if p.json.SetJSON(b) {
+		if !p.due && p.json.SetJSON(b) {
 			p.forms = append(p.forms, jsonForm)
 		}
 		p.forms = append(p.forms, textForm, hexForm)
 	}
+	p.chooseForm(b)
+}
+
+// chooseForm chooses the form that was chosen last, where there is that, else the one that suits the bytes.
+func (p *record) chooseForm(b []byte) {
 	p.choice.Options = p.choice.Options[:0]
 	for _, f := range p.forms {
 		p.choice.Options = append(p.choice.Options, f.String())
@@ -85,6 +96,55 @@ func (p *record) show() {
 	}
 	p.hex.SetData(b, 0)
 	p.retext()
+}
+
+// atOnce is up to how many bytes of JSON are laid out on the UI goroutine.
+const atOnce = 64 << 10
+
+// mayBeJSON reports whether bytes begin as an object or a list.
+func mayBeJSON(b []byte) bool {
+	b = bytes.TrimLeft(b, " \t\r\n")
+	return len(b) > 0 && (b[0] == '{' || b[0] == '[')
+}
+
+// laid is JSON that was laid out.
+type laid struct {
+	json *kit.JSON // nil: it is none
+}
+
+// prepare lays long JSON out off the UI goroutine.
+func (p *record) prepare() tea.Cmd {
+	if !p.due {
+		return nil
+	}
+	p.due = false
+	b, w, theme := p.bytes(), p.width, *p.Theme
+	return p.layout.Start(p.Ctx, func(context.Context) (laid, error) {
+		j := &kit.JSON{}
+		j.Theme = &theme
+		if !j.SetJSON(b) {
+			return laid{}, nil
+		}
+		if w > 0 {
+			j.View(w, 1)
+		}
+		return laid{j}, nil
+	})
+}
+
+// prepared takes JSON that was laid out.
+func (p *record) prepared(l laid) {
+	if l.json == nil {
+		return
+	}
+	p.json = *l.json
+	p.json.Theme = p.Theme
+	at := 0
+	if len(p.forms) > 0 && p.forms[0] == decodedForm {
+		at = 1
+	}
+	p.forms = slices.Insert(p.forms, at, jsonForm)
+	p.chooseForm(p.bytes())
 }
 
 // retext gives the text view the words, or the bytes.
@@ -121,7 +181,7 @@ func readable(b []byte) bool {
 		}
 		rest = rest[n:]
 	}
-	return odd*8 <= len(b)
+	return odd*4 <= len(b)
 }
 
 // mover is what the moving keys move.

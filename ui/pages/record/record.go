@@ -19,6 +19,7 @@ type record struct {
 	offset int64 // of rec, or what was asked for until there is one
 	load   page.Slot[answer]
 	save   page.Slot[saved]
+	layout page.Slot[laid]
 	decode model.Decoder // nil: the source cannot
 
 	rec    *model.Record // nil until read
@@ -40,8 +41,10 @@ type record struct {
 	hex     kit.Hex
 	headers kit.VList
 
+	due     bool   // long JSON is to be laid out
 	pending string // the path that a confirmation is awaited for
 	top     int    // lines above the body, as of the last View
+	width   int    // of the last View
 }
 
 // answer is a record that was read.
@@ -75,16 +78,17 @@ func New(env page.Env, o page.Open) page.Page {
 }
 
 func (p *record) Title() string { return "record" }
-func (p *record) Busy() bool    { return p.load.Slow() || p.save.Slow() }
+func (p *record) Busy() bool    { return p.load.Slow() || p.save.Slow() || p.layout.Slow() }
 
 func (p *record) Close() {
 	p.load.Cancel()
 	p.save.Cancel()
+	p.layout.Cancel()
 }
 
 func (p *record) Init() tea.Cmd {
 	if p.rec != nil {
-		return nil
+		return p.prepare()
 	}
 	return p.read(here)
 }
@@ -120,6 +124,10 @@ func (p *record) read(w way) tea.Cmd {
 }
 
 func (p *record) Update(msg tea.Msg) tea.Cmd {
+	return tea.Batch(p.update(msg), p.prepare())
+}
+
+func (p *record) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case page.Result[answer]:
 		if p.load.Owns(msg) {
@@ -128,6 +136,10 @@ func (p *record) Update(msg tea.Msg) tea.Cmd {
 	case page.Result[saved]:
 		if p.save.Owns(msg) {
 			return p.wrote(msg.Val, msg.Err)
+		}
+	case page.Result[laid]:
+		if p.layout.Owns(msg) {
+			p.prepared(msg.Val)
 		}
 	case page.Answered:
 		if msg.ID == askSave && msg.OK && msg.Text != "" {

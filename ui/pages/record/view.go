@@ -20,7 +20,7 @@ func (p *record) View(w, h int) string {
 		return kit.Block("", w, h)
 	}
 	lines := p.above(w, h)
-	p.top = len(lines)
+	p.top, p.width = len(lines), w
 	frame := strings.Join(lines, "\n")
 	if rest := h - len(lines); rest > 0 {
 		if len(lines) > 0 {
@@ -191,6 +191,8 @@ func (p *record) body(w, h int) string {
 		return kit.Empty(p.Theme, w, h, p.Theme.Glyphs.Null+" null: there is no key", "the producer chose the partition without one")
 	case len(b) == 0:
 		return kit.Empty(p.Theme, w, h, `"" empty: `+p.part.String()+" of 0 bytes", "empty is not null")
+	case p.layout.Busy() && !p.layout.Slow():
+		return kit.Block("", w, h)
 	case p.form() == jsonForm:
 		return p.json.View(w, h)
 	case p.form() == hexForm:
@@ -204,7 +206,7 @@ func (p *record) inset(w, h int, v interface{ View(w, h int) string }) string {
 	if w < 12 {
 		return v.View(w, h)
 	}
-	lines := strings.Split(v.View(w-4, h), "\n")
+	lines := strings.Split(v.View(w-2, h), "\n")
 	for i := range lines {
 		lines[i] = "  " + lines[i]
 	}
