@@ -33,9 +33,9 @@ type item struct {
 	name  string
 	addr  model.Address
 	bytes int64
-	parts int  // partitions of a topic, segments of a partition
-	quiet bool // internal, or left over
-	seg   model.Segment
+	parts int            // partitions of a topic, segments of a partition
+	quiet bool           // internal, or left over
+	seg   *model.Segment // of a segment; else nil
 }
 
 // freed is what retention takes away next of one item.
@@ -66,6 +66,8 @@ type disk struct {
 	asked  time.Time // when next was asked for
 	asks   string    // and of what
 	loaded bool
+	due    bool // something has changed since it was read
+	read   time.Time
 	byName bool
 	err    error
 	filter page.Filter
@@ -108,6 +110,7 @@ func (p *disk) level() string {
 }
 
 func (p *disk) reload() tea.Cmd {
+	p.due = false
 	return p.load.Load(p.Ctx, func(ctx context.Context) ([]item, error) {
 		switch p.level() {
 		case "topic":
@@ -131,15 +134,27 @@ func (p *disk) Update(msg tea.Msg) tea.Cmd {
 		}
 	case model.Change:
 		if msg.Topics || msg.All || p.addr.Topic != "" && msg.TouchesTopic(p.addr.Topic) {
-			return p.reload()
+			p.due = true
+			if p.Now().Sub(p.read) > time.Second/2 {
+				return p.reload()
+			}
 		}
 	case page.Tick:
 		if msg.ID == tick {
-			p.arrange()
-			return tea.Batch(p.arm(), p.moved())
+			return p.second()
 		}
 	}
 	return nil
+}
+
+// second sorts anew, and reads again what has changed: sizes need no more haste than that.
+func (p *disk) second() tea.Cmd {
+	p.arrange()
+	cmd := tea.Batch(p.arm(), p.moved())
+	if p.due {
+		cmd = tea.Batch(cmd, p.reload())
+	}
+	return cmd
 }
 
 func (p *disk) take(items []item, err error) tea.Cmd {
@@ -148,6 +163,7 @@ func (p *disk) take(items []item, err error) tea.Cmd {
 		return nil
 	}
 	now := p.Now()
+	p.read = now
 	p.sum, p.most = 0, 0
 	for i := range items {
 		it := &items[i]

@@ -84,6 +84,32 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+func TestChangesAreReadOnceASecond(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	env := uitest.Env(t, src)
+	now := uitest.Now()
+	env.Now = func() time.Time { return now }
+	p := New(env, page.Open{}).(*disk)
+	uitest.Drive(p, p.Init())
+	src.TopicSet[2].Bytes += 1 << 20
+	for range 20 {
+		now = now.Add(50 * time.Millisecond)
+		uitest.Send(p, model.Change{Topics: true})
+	}
+	uitest.Send(p, page.Tick{ID: tick})
+	n := 0
+	for _, c := range src.Calls() {
+		if c == "Topics" {
+			n++
+		}
+	}
+	if n > 4 {
+		t.Errorf("read %d times", n)
+	}
+	now = now.Add(time.Second)
+	uitest.Contains(t, p.View(120, 20), "growing", "KiB/s")
+}
+
 func TestSortFilterAndCursor(t *testing.T) {
 	src := uitest.NewSource(uitest.Now())
 	p := open(t, src, model.TopicAddress(""))

@@ -43,7 +43,7 @@ func (p *disk) segments(ctx context.Context) ([]item, error) {
 		s := &segs[i]
 		a := model.PartitionAddress(s.TopicPartition)
 		a.Segment = s.Base
-		it := item{name: kit.Number(s.Base), addr: a, bytes: s.Bytes, seg: *s}
+		it := item{name: kit.Number(s.Base), addr: a, bytes: s.Bytes, seg: s}
 		if s.State != model.SegmentActive && s.State != model.SegmentSealed {
 			it.name, it.quiet = it.name+" ("+string(s.State)+")", true
 		}

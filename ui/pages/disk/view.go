@@ -102,7 +102,7 @@ func (p *disk) row(i int64) kit.Row {
 		colParts:   {Text: kit.Number(int64(it.parts)), Style: t.Dim},
 	}
 	if p.level() == "segment" {
-		cells = append(cells[:colParts], p.leaves(&it.seg))
+		cells = append(cells[:colParts], p.leaves(it.seg))
 	}
 	return kit.Row{Cells: cells}
 }

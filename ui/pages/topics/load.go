@@ -103,6 +103,9 @@ func (p *topics) second() tea.Cmd {
 	if p.sorted != colTopic {
 		p.arrange()
 	}
+	if !p.load.Busy() {
+		p.spread = false // nothing was missed while the page was covered
+	}
 	if p.due && p.loaded && !p.reading.Busy() {
 		return p.readGroups()
 	}

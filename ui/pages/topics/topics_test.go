@@ -310,6 +310,40 @@ func TestChangesAreNotStarved(t *testing.T) {
 	}
 }
 
+func TestRatesAfterTheListWasCovered(t *testing.T) {
+	rate := func(shown, late bool) float64 {
+		c := &clock{uitest.Now()}
+		src := uitest.NewSource(c.now)
+		p := open(t, c.env(t, src), page.Open{})
+		c.now = c.now.Add(time.Minute)
+		if shown {
+			uitest.Send(p, page.Shown{})
+		}
+		if late {
+			c.now = c.now.Add(5 * time.Second)
+			uitest.Send(p, page.Tick{ID: tick})
+		}
+		src.TopicSet[2].Appended += 6500
+		uitest.Send(p, model.Change{Topics: true})
+		r, _ := p.meters[2].rate(c.now)
+		return r
+	}
+	for name, tc := range map[string]struct {
+		shown, late bool
+		low, high   float64
+	}{
+		"what came meanwhile is spread":             {true, false, 90, 160},
+		"what comes later is of now":                {true, true, 1500, 6500},
+		"what comes after a quiet minute is of now": {false, false, 1500, 6500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := rate(tc.shown, tc.late); r < tc.low || r > tc.high {
+				t.Errorf("%v records/s, want %v to %v", r, tc.low, tc.high)
+			}
+		})
+	}
+}
+
 func TestHostileNames(t *testing.T) {
 	src := &uitest.Source{TopicSet: []model.Topic{
 		{Name: "a\x1b]0;x\x07", Newest: model.NoTime}, {Name: "\u202eevil", Newest: model.NoTime, Note: "\x1b[2J"}, {Name: strings.Repeat("注", 90), Newest: model.NoTime},
