@@ -208,7 +208,7 @@ func (h hint) width() int { return kit.Width(h.key) + 1 + kit.Width(h.help) }
 
 func (h hint) draw(l *kit.Line, t *kit.Theme) {
 	if h.off {
-		l.Add(t.Rule, h.key+" "+h.help).Space(2)
+		l.Add(t.Faint, h.key+" "+h.help).Space(2)
 		return
 	}
 	l.Add(t.Accent, h.key).Space(1).Add(t.Dim, h.help).Space(2)

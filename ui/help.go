@@ -62,6 +62,9 @@ func (r *root) helpLines(w int) []string {
 		}
 		keys = append(keys, "")
 	}
+	if v := r.opts.Version; v != "" {
+		keys = append(keys, t.Dim.Wrap("strata "+kit.Safe(v, 100)))
+	}
 	side := 58
 	if w < 2*side {
 		return append(textLines(t, text, max(10, w-4), "  "), indent(keys, "  ")...)
@@ -95,7 +98,7 @@ func keyLines(t *kit.Theme, c page.Command) []string {
 		l.Cell(t.Accent, strings.Join(names, " "), 16, false).Space(1).Text(h.Desc)
 		return []string{l.String()}
 	}
-	l.Cell(t.Rule, strings.Join(names, " "), 16, false).Space(1).Add(t.Dim, h.Desc)
+	l.Cell(t.Faint, strings.Join(names, " "), 16, false).Space(1).Add(t.Dim, h.Desc)
 	return []string{l.String(), kit.Blank(19) + t.Warn.Wrap(kit.Safe(why, 200))}
 }
 

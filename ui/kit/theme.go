@@ -27,6 +27,7 @@ type Theme struct {
 	Accent Style // where you are
 	Head   Style // heads of columns
 	Dim    Style // units, labels, what is not data
+	Faint  Style // what cannot be used now
 	Good   Style
 	Warn   Style
 	Bad    Style

@@ -51,14 +51,14 @@ func NewThemeDepth(name string, ascii bool, d Depth) (*Theme, error) {
 
 // palette holds the colours of a theme as 0xRRGGBB.
 type palette struct {
-	accent, dim, good, warn, bad, key, null, escape, match, cursor, lit, rule uint32
-	name, str, num, word                                                      uint32
-	ages                                                                      []uint32
+	accent, dim, faint, good, warn, bad, key, null, escape, match, cursor, lit, rule uint32
+	name, str, num, word                                                             uint32
+	ages                                                                             []uint32
 }
 
 func darkPalette() palette {
 	return palette{
-		accent: 0x7aa2f7, dim: 0x737b99, good: 0x9ece6a, warn: 0xe0af68, bad: 0xf7768e, key: 0x7dcfff, null: 0x9d7cd8,
+		accent: 0x7aa2f7, dim: 0x737b99, faint: 0x50587a, good: 0x9ece6a, warn: 0xe0af68, bad: 0xf7768e, key: 0x7dcfff, null: 0x9d7cd8,
 		escape: 0xff9e64, match: 0xffd75f, cursor: 0x283457, lit: 0x3d59a1, rule: 0x3b4261,
 		name: 0x7dcfff, str: 0x9ece6a, num: 0xff9e64, word: 0xbb9af7,
 		ages: []uint32{0xffe9a8, 0xf9c97c, 0xe6a15c, 0xc97f55, 0xa66653, 0x85564f, 0x694a49, 0x524143},
@@ -67,7 +67,7 @@ func darkPalette() palette {
 
 func lightPalette() palette {
 	return palette{
-		accent: 0x2e5cc5, dim: 0x6c7086, good: 0x2f7d32, warn: 0x9a6200, bad: 0xc0203f, key: 0x00658a, null: 0x7a3fb8,
+		accent: 0x2e5cc5, dim: 0x6c7086, faint: 0xa3a8ba, good: 0x2f7d32, warn: 0x9a6200, bad: 0xc0203f, key: 0x00658a, null: 0x7a3fb8,
 		escape: 0xb04a00, match: 0x8a6d00, cursor: 0xdbe4fb, lit: 0xb7cdfa, rule: 0xc4c8d8,
 		name: 0x00658a, str: 0x2f7d32, num: 0xa14a00, word: 0x7a3fb8,
 		ages: []uint32{0xb35900, 0xb86a1f, 0xbd7c3d, 0xc28d5a, 0xc69e77, 0xcaae93, 0xcdbdae, 0xcfc8c2},
@@ -78,7 +78,7 @@ func rgbTheme(name string, p palette, d Depth) *Theme {
 	fg := func(c uint32) Style { return Style{colour("38", c, d), "\x1b[39m"} }
 	bg := func(c uint32) Style { return Style{colour("48", c, d), "\x1b[49m"} }
 	t := &Theme{
-		Name: name, Accent: fg(p.accent), Head: fg(p.dim), Dim: fg(p.dim), Good: fg(p.good), Warn: fg(p.warn), Bad: fg(p.bad),
+		Name: name, Accent: fg(p.accent), Head: fg(p.dim), Dim: fg(p.dim), Faint: fg(p.faint), Good: fg(p.good), Warn: fg(p.warn), Bad: fg(p.bad),
 		Key: fg(p.key), Null: fg(p.null), Escape: fg(p.escape), Match: fg(p.match).And(Style{"\x1b[1m", "\x1b[22m"}),
 		Cursor: bg(p.cursor), Lit: bg(p.lit), Bold: Style{"\x1b[1m", "\x1b[22m"}, Rule: fg(p.rule),
 		Field: fg(p.name), Str: fg(p.str), Num: fg(p.num), Word: fg(p.word),
@@ -128,7 +128,7 @@ func abs(n int) int { return max(n, -n) }
 func sixteen() *Theme {
 	c := func(n int) Style { return Style{"\x1b[" + strconv.Itoa(n) + "m", "\x1b[39m"} }
 	return &Theme{
-		Name: "16", Plain: true, Accent: c(94), Head: c(90), Dim: c(90), Good: c(32), Warn: c(33), Bad: c(91), Key: c(36), Null: c(35),
+		Name: "16", Plain: true, Accent: c(94), Head: c(90), Dim: c(90), Faint: c(90), Good: c(32), Warn: c(33), Bad: c(91), Key: c(36), Null: c(35),
 		Escape: c(33), Match: Style{"\x1b[93;1m", "\x1b[22;39m"}, Cursor: Style{"\x1b[7m", "\x1b[27m"},
 		Lit: Style{"\x1b[7m", "\x1b[27m"}, Bold: Style{"\x1b[1m", "\x1b[22m"}, Rule: c(90),
 		Field: c(36), Str: c(32), Num: c(33), Word: c(35),
@@ -139,7 +139,7 @@ func sixteen() *Theme {
 // colourless keeps to attributes that are no colours, for NO_COLOR.
 func colourless() *Theme {
 	rev, bold, under := Style{"\x1b[7m", "\x1b[27m"}, Style{"\x1b[1m", "\x1b[22m"}, Style{"\x1b[4m", "\x1b[24m"}
-	return &Theme{Name: "none", Plain: true, Accent: bold, Bad: bold, Match: under, Cursor: rev, Lit: rev, Bold: bold}
+	return &Theme{Name: "none", Plain: true, Accent: bold, Faint: Style{"\x1b[2m", "\x1b[22m"}, Bad: bold, Match: under, Cursor: rev, Lit: rev, Bold: bold}
 }
 
 func unicodeGlyphs() Glyphs {
