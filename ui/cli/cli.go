@@ -110,9 +110,6 @@ type options struct {
 	ascii      bool
 }
 
-// errUsage marks an error of the arguments, after which the command's usage is pointed at.
-var errUsage = errors.New("usage")
-
 // Run runs the command line and returns the exit code.
 func Run(ctx context.Context, args []string, version string, streams IO, eng Engines) int {
 	a := &app{io: streams, eng: eng, now: time.Now, zone: time.Local, ver: version}

@@ -58,12 +58,13 @@ func (o *object) count(n string, c model.Count) {
 	o.num(n, c.N)
 }
 
-func (o *object) failure(n string, err error) {
+// failure writes the field error: null, or what went wrong.
+func (o *object) failure(err error) {
 	if err == nil {
-		o.null(n)
+		o.null("error")
 		return
 	}
-	o.str(n, err.Error())
+	o.str("error", err.Error())
 }
 
 // list writes an array of strings.
@@ -173,7 +174,7 @@ func partitionJSON(o *object, p *model.Partition) []byte {
 	o.num("bytes", p.Bytes)
 	o.num("segments", int64(p.Segments))
 	o.maybe("leader", int64(p.Leader))
-	o.failure("error", p.Err)
+	o.failure(p.Err)
 	if p.State != model.Live {
 		o.str("state", p.State.String())
 	}
@@ -196,7 +197,7 @@ func segmentJSON(o *object, s *model.Segment) []byte {
 	o.maybe("leaves", s.Leaves)
 	o.maybeStr("rule", s.Rule)
 	if s.Err != nil {
-		o.failure("error", s.Err)
+		o.failure(s.Err)
 	}
 	return o.line()
 }
@@ -228,7 +229,7 @@ func batchJSON(o *object, b *model.Batch) []byte {
 	o.num("crc", int64(b.CRC))
 	o.num("crcComputed", int64(b.CRCComputed))
 	o.boolean("valid", b.Valid)
-	o.failure("error", b.Err)
+	o.failure(b.Err)
 	return o.line()
 }
 
@@ -299,7 +300,7 @@ func groupOffsetJSON(o *object, group string, r *model.GroupOffset) []byte {
 	o.num("ahead", r.Ahead)
 	o.maybeStr("member", r.Member)
 	if r.Err != nil {
-		o.failure("error", r.Err)
+		o.failure(r.Err)
 	}
 	return o.line()
 }
