@@ -101,7 +101,7 @@ func tail(s string) string { return s[max(0, len(s)-600):] }
 func writeAll(t *testing.T, dir string) {
 	t.Helper()
 	c := newClock()
-	o := Options{Now: c.now, RetentionEvery: time.Hour}
+	o := Options{Now: c.now, RetentionEvery: time.Hour, Configs: &memory{all: map[string]map[string]string{}}}
 	e := open(t, o, dir)
 	create(t, e, "plain", 2, "segment.bytes=4000", "index.interval.bytes=500")
 	create(t, e, "byTime", 1, "segment.ms=5000", "message.timestamp.type=LogAppendTime")

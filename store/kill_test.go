@@ -72,11 +72,19 @@ func appendChild() {
 // TestKill kills an appending process again and again, at any moment. What it acknowledged is there, at its offset;
 // what is there beyond it was about to be written; and the directory is whole when it is opened again.
 func TestKill(t *testing.T) {
-	dir := t.TempDir()
+	var dir string
+	var kept [][]string
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))
-	kept := make([][]string, killPartitions)
 	acked := 0
 	for round := range *killRounds {
+		if round%10 == 0 { // anew, so that long runs do not spend their time in reading ever more
+			if dir != "" {
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			dir, kept = t.TempDir(), make([][]string, killPartitions)
+		}
 		tried, n := runAndKill(t, dir, round, time.Duration(r.Int64N(int64(60*time.Millisecond))), kept)
 		acked += n
 		for p := range int32(killPartitions) {
