@@ -69,12 +69,19 @@ func (t *Table) Measure(recs []model.Record) {
 	t.Reach(most)
 	t.time = max(t.time, kit.Width(t.Clock.Clock(first)), kit.Width(t.Clock.Clock(last)))
 	t.key = min(t.key, maxKey)
-	t.where = min(max(t.where, len("PARTITION")), maxWhere)
+	t.where = min(max(t.where, len(t.whereHead())), maxWhere)
 }
 
 // Reach makes room for an offset.
 func (t *Table) Reach(offset int64) {
 	t.offset = max(t.offset, len(kit.Number(max(offset, 0))), len("OFFSET"))
+}
+
+func (t *Table) whereHead() string {
+	if t.Topics {
+		return "PARTITION"
+	}
+	return "PART"
 }
 
 func (t *Table) whereText(r *model.Record) string {
@@ -142,7 +149,7 @@ func (t *Table) place(w int) place {
 func (t *Table) Shown(w int) map[string]int {
 	p := t.place(w)
 	out := map[string]int{}
-	for name, n := range map[string]int{"PARTITION": p.where, "OFFSET": p.offset, "TIME": p.time, "KEY": p.key, "VALUE": p.value, "HDRS": p.hdrs, "SIZE": p.size} {
+	for name, n := range map[string]int{t.whereHead(): p.where, "OFFSET": p.offset, "TIME": p.time, "KEY": p.key, "VALUE": p.value, "HDRS": p.hdrs, "SIZE": p.size} {
 		if n > 0 {
 			out[name] = n
 		}
@@ -159,7 +166,7 @@ func (t *Table) Head(w int) string {
 			l.Cell(h, name, cw, right).Space(gap)
 		}
 	}
-	cell("PARTITION", p.where, false)
+	cell(t.whereHead(), p.where, !t.Topics)
 	cell("OFFSET", p.offset, true)
 	cell("TIME", p.time, false)
 	cell("KEY", p.key, false)
@@ -182,7 +189,7 @@ func (t *Table) Row(w int, r *model.Record) string {
 		key = base
 	}
 	if p.where > 0 {
-		l.Cell(th.Dim, t.whereText(r), p.where, false).Space(gap)
+		l.Cell(th.Dim, t.whereText(r), p.where, !t.Topics).Space(gap)
 	}
 	if p.offset > 0 {
 		l.Cell(base, kit.Number(r.Offset), p.offset, true).Space(gap)

@@ -349,22 +349,30 @@ func (p *tail) weave(lines []row, recs []model.Record, first int64) []row {
 	return lines
 }
 
-// pause keeps what there is, under the cursor that is where it is.
+// pause keeps what is on screen, and puts before it what the source keeps of older records. What has come since the last
+// look is new.
 func (p *tail) pause() {
 	if p.paused || p.run == nil {
 		return
 	}
-	p.paused = true
-	recs, first := p.run.Window(-1, keep)
-	p.pausedAt = first + int64(len(recs))
-	p.lines = p.weave(make([]row, 0, len(recs)+len(p.gaps)), recs, first)
-	p.table.Measure(recs)
-	p.list.SetLen(int64(len(p.lines)))
+	p.paused, p.pausedAt = true, p.stats.Matched
+	if len(p.lines) == 0 {
+		return
+	}
+	recs, first := p.run.Window(p.lines[0].seq, keep)
+	lines := p.weave(make([]row, 0, len(recs)+len(p.gaps)+len(p.lines)), recs, first)
+	older := int64(len(lines))
+	at := p.list.Cursor()
+	p.lines = append(lines, p.lines...)
+	// Go there by counting: to look for the line's name would take as long as all else.
+	p.list.Len = int64(len(p.lines))
+	p.list.Scroll(older)
+	p.list.SetCursor(at + older)
 }
 
 // resume follows the newest again.
 func (p *tail) resume() {
-	p.paused = false
+	p.paused, p.lines = false, nil // lets go of what was held
 	p.look()
 }
 
@@ -376,7 +384,7 @@ func (p *tail) extend() {
 	end := min(p.stats.Matched, p.pausedAt+stepRows)
 	recs, first := p.run.Window(end, int(end-p.pausedAt))
 	if len(recs) == 0 { // all of these have gone
-		recs, first = p.run.Window(-1, stepRows)
+		recs, first = p.run.Window(p.run.Stats().First+stepRows, stepRows)
 	}
 	if lost := first - p.pausedAt; lost > 0 && len(recs) > 0 {
 		p.lines = append(p.lines, row{seq: first, gap: lost, why: "came meanwhile and are not kept any more"})
