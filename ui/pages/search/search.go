@@ -113,7 +113,12 @@ func New(env page.Env, o page.Open) page.Page {
 
 func (p *search) Title() string          { return "search" }
 func (p *search) Address() model.Address { return p.addr }
-func (p *search) Busy() bool             { return p.list.Slow() || p.stream.Busy() }
+func (p *search) Busy() bool             { return p.list.Slow() || p.slow() }
+
+// slow reports whether a search runs for longer than the eye takes for at once.
+func (p *search) slow() bool {
+	return p.stream.Busy() && p.Now().Sub(p.began) > 150*time.Millisecond
+}
 
 // Focus names the topics that are searched.
 func (p *search) Focus() []string { return p.topics }

@@ -69,7 +69,7 @@ func (p *search) head(w int) string {
 func (p *search) progress(w int) string {
 	t := p.Theme
 	if p.end == "" {
-		if !p.stream.Busy() {
+		if !p.slow() && len(p.hits) == 0 {
 			return kit.Pad("", w)
 		}
 		return rows.Progress(t, p.event, p.Now().Sub(p.began), kit.Number(int64(len(p.hits)))+" found", w)
@@ -87,7 +87,10 @@ func (p *search) progress(w int) string {
 	if p.more {
 		end += ": n goes on"
 	}
-	took := kit.Duration(p.took.Round(time.Millisecond))
+	took := "under 1 ms"
+	if p.took >= time.Millisecond {
+		took = kit.Duration(p.took.Round(time.Millisecond))
+	}
 	return page.Facts(t, w,
 		page.Fact{Value: kit.Cut(sign+end, max(8, w-20)), Style: style},
 		page.Fact{Value: kit.Number(int64(len(p.hits))) + " found"},
