@@ -14,8 +14,6 @@ import (
 type help struct {
 	kit.Scroller
 	lines []string
-	width int // for which lines are laid out
-	layer int // likewise
 }
 
 func (r *root) openHelp() { r.overlay = &help{} }
@@ -39,9 +37,7 @@ func (o *help) hints() []hint {
 func (o *help) scroll(d int64) { o.Move(d) }
 
 func (o *help) full(r *root, w, h int) string {
-	if id := r.top().id; o.width != w || o.layer != id {
-		o.width, o.layer, o.lines = w, id, r.helpLines(w)
-	}
+	o.lines = r.helpLines(w) // anew: what a key cannot do changes with what the page knows
 	o.Len = int64(len(o.lines))
 	return o.View(h, func(i int64) string { return o.lines[i] })
 }
