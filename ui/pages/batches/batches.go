@@ -91,7 +91,7 @@ func New(env page.Env, o page.Open) page.Page {
 		{Name: "CRC", Min: 5},
 	}
 	p.fields.NoHead = true
-	p.fields.Columns = []kit.Column{{Name: "field", Grow: true, Min: 14, Max: 30}, {Name: "value", Right: true, Min: 8, Max: 26}}
+	p.fields.Columns = []kit.Column{{Name: "field", Grow: true, Min: 14, Max: 30}, {Name: "value", Right: true, Min: 8, Max: 26}, {Name: "note", Min: 24, Max: 36, Drop: 1}}
 	return p
 }
 

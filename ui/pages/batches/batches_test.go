@@ -55,6 +55,7 @@ func TestView(t *testing.T) {
 	uitest.Press(p, "j", "tab", "j", "j")
 	uitest.Golden(t, "80x24", p.View(80, 24))
 	uitest.Golden(t, "120x40", p.View(120, 40))
+	uitest.Golden(t, "200x24", p.View(200, 24))
 	uitest.Fits(t, p)
 	uitest.Keys(t, p)
 	uitest.Press(p, "tab", "j")

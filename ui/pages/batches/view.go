@@ -14,6 +14,8 @@ import (
 const (
 	split     = 12 // lines below which only one half is shown
 	hexBeside = 66 // cells below which the bytes are left out
+	// widestFields is the room for names, values and notes of fields.
+	widestFields = 92
 )
 
 func (p *batches) View(w, h int) string {
@@ -250,7 +252,7 @@ func (p *batches) inside(w, h int) string {
 	if left < 30 {
 		left = w - 3 - kit.HexWidth(8)
 	}
-	left = min(left, 52)
+	left = min(left, widestFields)
 	fields := strings.Split(p.fields.View(left, h, p.field), "\n")
 	hex := strings.Split(p.hex.View(w-left-3, h), "\n")
 	bar := " " + p.Theme.Rule.Wrap(p.Theme.Glyphs.VRule) + " "
@@ -270,7 +272,7 @@ func (p *batches) field(i int64) kit.Row {
 	if rest, ok := strings.CutPrefix(short, "record "); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 		short = "#" + rest // a narrow column; the line below says it in full
 	}
-	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(short, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}}}
+	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(short, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}, {Text: kit.Safe(f.Note, 100), Style: p.Theme.Dim}}}
 }
 
 // noteLine says all of the field under the cursor.

@@ -152,10 +152,18 @@ func (p *check) verdict(l *kit.Line) {
 		l.Add(t.Good, t.Glyphs.Good+" no damage").Add(t.Dim, " in ")
 	}
 	l.Text(count(s.Files, "file")).Add(t.Dim, " · ").Text(count(s.Batches, "batch")).Add(t.Dim, " · ").Text(count(s.Records, "record"))
-	l.Add(t.Dim, " · ").Text(kit.BytesText(s.Bytes)).Add(t.Dim, " in "+kit.Duration(p.took.Round(10*time.Millisecond)))
+	l.Add(t.Dim, " · ").Text(kit.BytesText(s.Bytes)).Add(t.Dim, " in "+p.tookText())
 	if n := p.total() - int64(len(p.faults)); n > 0 {
 		l.Add(t.Warn, " · "+kit.Number(n)+" faults more than are listed")
 	}
+}
+
+// tookText says how long the check took, no finer than it is measured.
+func (p *check) tookText() string {
+	if p.took < 10*time.Millisecond {
+		return "under 10 ms"
+	}
+	return kit.Duration(p.took.Round(10 * time.Millisecond))
 }
 
 func (p *check) total() (n int64) {
