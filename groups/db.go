@@ -177,7 +177,7 @@ func (db *DB) survey() error {
 		}
 	}
 	parts := []func(*bbolt.Tx) error{
-		count(offsetsBucket, func(k, v []byte) error { _, _, err := db.parseOffset(k, v); return err }),
+		count(offsetsBucket, func(k, v []byte) error { _, err := db.parseOffset(k, v); return err }),
 		count(groupsBucket, func(_, v []byte) error { _, err := parseGroupRecord(v); return err }),
 		count(journalBucket, func(k, v []byte) error { _, err := db.journalEntry(k, v); return err }),
 		count(configsBucket, func(_, v []byte) error { _, err := parseConfigs(v); return err }),

@@ -19,6 +19,8 @@ func lockFile(f *os.File, exclusive bool, deadline time.Time) error {
 	if exclusive {
 		how = syscall.LOCK_EX
 	}
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
 	for {
 		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if err == nil || !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
@@ -27,7 +29,7 @@ func lockFile(f *os.File, exclusive bool, deadline time.Time) error {
 		if !time.Now().Before(deadline) {
 			return errHeld
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-again.C
 	}
 }
 

@@ -52,7 +52,7 @@ func readAll(db *DB, tx *bbolt.Tx) (map[string]*stored, error) {
 		if last == nil || !bytes.HasPrefix(k, prefix) {
 			last, prefix = at(group), appendGroupPrefix(prefix[:0], group)
 		}
-		if _, c, err := db.parseOffset(k, v); err != nil {
+		if c, err := db.parseOffset(k, v); err != nil {
 			last.bad++
 		} else {
 			last.offsets = append(last.offsets, c)
@@ -68,15 +68,15 @@ func readAll(db *DB, tx *bbolt.Tx) (map[string]*stored, error) {
 // readGroup reads one group; it has no offsets and is not known where there is none. Damage is an error: what is to be
 // changed must be known whole.
 func readGroup(db *DB, tx *bbolt.Tx, id string) (*stored, error) {
-	s, err := lookAt(db, tx, id)
-	if err == nil && s.bad > 0 {
-		err = db.corrupt("%d entries of group %q cannot be read", s.bad, id)
+	s := lookAt(db, tx, id)
+	if s.bad > 0 {
+		return s, db.corrupt("%d entries of group %q cannot be read", s.bad, id)
 	}
-	return s, err
+	return s, nil
 }
 
 // lookAt reads one group as readAll does.
-func lookAt(db *DB, tx *bbolt.Tx, id string) (*stored, error) {
+func lookAt(db *DB, tx *bbolt.Tx, id string) *stored {
 	s := &stored{}
 	if v := tx.Bucket([]byte(groupsBucket)).Get([]byte(id)); v != nil {
 		rec, err := parseGroupRecord(v)
@@ -89,14 +89,14 @@ func lookAt(db *DB, tx *bbolt.Tx, id string) (*stored, error) {
 	prefix := appendGroupPrefix(nil, id)
 	c := tx.Bucket([]byte(offsetsBucket)).Cursor()
 	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		if _, committed, err := db.parseOffset(k, v); err != nil {
+		if committed, err := db.parseOffset(k, v); err != nil {
 			s.bad++
 		} else {
 			s.offsets = append(s.offsets, committed)
 		}
 	}
 	s.sort()
-	return s, nil
+	return s
 }
 
 // readOffset reads one partition's offset; ok is false where nothing is committed.
@@ -107,21 +107,21 @@ func readOffset(db *DB, tx *bbolt.Tx, group string, tp model.TopicPartition) (c 
 		c.TopicPartition, c.Offset, c.LeaderEpoch = tp, model.Unknown, -1
 		return c, false, nil
 	}
-	_, c, err = db.parseOffset(k, v)
+	c, err = db.parseOffset(k, v)
 	return c, err == nil, err
 }
 
-func (db *DB) parseOffset(k, v []byte) (string, Committed, error) {
+func (db *DB) parseOffset(k, v []byte) (Committed, error) {
 	group, tp, err := parseOffsetKey(k)
 	if err != nil {
-		return "", Committed{}, db.corrupt("key %x of an offset: %v", k, err)
+		return Committed{}, db.corrupt("key %x of an offset: %v", k, err)
 	}
 	c, err := parseCommitted(v)
 	if err != nil {
-		return "", Committed{}, db.corrupt("offset of group %q in %s: %v", group, tp, err)
+		return Committed{}, db.corrupt("offset of group %q in %s: %v", group, tp, err)
 	}
 	c.TopicPartition = tp
-	return group, c, nil
+	return c, nil
 }
 
 // sort puts the offsets in the order of their partitions. The keys are nearly so: shorter topic names come first.

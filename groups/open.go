@@ -104,7 +104,7 @@ func (db *DB) open(o DBOptions, deadline time.Time) (again bool, err error) {
 		return false, &HeldError{Path: db.path, PID: holder(db.path)}
 	}
 	db.lost = o.TopicsExist()
-	return db.aside(why, o.Now())
+	return db.aside(why, o.Now()), nil
 }
 
 // file opens the file for writing, and where that is not allowed for reading. It returns nil where there is none.
@@ -218,7 +218,7 @@ func (db *DB) start(f *os.File, o DBOptions) (err error) {
 	}
 	if err != nil {
 		if db.broken.Load() == nil {
-			bolt.Close()
+			err = errors.Join(err, bolt.Close())
 		}
 		db.bolt = nil
 		db.broken.Store(nil)
@@ -230,11 +230,11 @@ func (db *DB) start(f *os.File, o DBOptions) (err error) {
 
 // aside moves a damaged file out of the way, so that the next attempt makes a new one. Where that is not possible the store
 // is opened read-only and empty.
-func (db *DB) aside(why error, now time.Time) (again bool, err error) {
+func (db *DB) aside(why error, now time.Time) (again bool) {
 	reason := why.Error()
 	if db.readOnly {
 		db.notice("%s is %s; it is read-only and was left as it is: no offsets are known", db.path, reason)
-		return false, nil
+		return false
 	}
 	base := db.path + ".damaged-" + now.UTC().Format("20060102T150405Z")
 	to := base
@@ -247,12 +247,12 @@ func (db *DB) aside(why error, now time.Time) (again bool, err error) {
 	if err := os.Rename(db.path, to); err != nil {
 		db.readOnly = true
 		db.notice("%s is %s; it could not be moved aside (%v) and was left as it is: no offsets are known", db.path, reason, err)
-		return false, nil
+		return false
 	}
 	syncDir(db.path)
 	db.moved = true
 	db.notice("%s was %s; it was moved aside as %s, and a new one made: groups start without offsets", db.path, reason, to)
-	return true, nil
+	return true
 }
 
 // syncDir makes the name of a file durable. Not all file systems can do that, and the file is no worse for it.

@@ -103,23 +103,21 @@ func (s *Service) refusal(id string) string {
 // longer what is stored, when the plan changes nothing, or when what it takes back has been taken back meanwhile; then,
 // and on any other error, nothing is changed.
 func (s *Service) ApplyReset(ctx context.Context, p model.ResetPlan) (model.ResetResult, error) {
-	fail := func(err error) (model.ResetResult, error) {
-		return model.ResetResult{}, fmt.Errorf("reset group %q: %w", p.Group, err)
-	}
+	fail := func(err error) error { return fmt.Errorf("reset group %q: %w", p.Group, err) }
 	if err := ctx.Err(); err != nil {
-		return fail(err)
+		return model.ResetResult{}, fail(err)
 	}
 	if err := s.writable(); err != nil {
-		return fail(err)
+		return model.ResetResult{}, fail(err)
 	}
 	if err := checkPlan(p); err != nil {
-		return fail(err)
+		return model.ResetResult{}, fail(err)
 	}
 	l := s.group(p.Group)
 	l.fence.Lock()
 	defer l.fence.Unlock()
 	if why := s.refusal(p.Group); why != "" {
-		return fail(fmt.Errorf("%w: %s", model.ErrRefused, why))
+		return model.ResetResult{}, fail(fmt.Errorf("%w: %s", model.ErrRefused, why))
 	}
 	now := s.o.Now().UnixMilli()
 	e := model.JournalEntry{Group: p.Group, At: now, Who: s.o.Who, Where: p.Where, UndoOf: p.UndoOf, Rows: changed(p.Rows)}
@@ -133,7 +131,7 @@ func (s *Service) ApplyReset(ctx context.Context, p model.ResetPlan) (model.Rese
 		return s.takeBack(tx, e.ID, p)
 	})
 	if err != nil {
-		return fail(err)
+		return model.ResetResult{}, fail(err)
 	}
 	s.tell()
 	res, err := s.readBack(p, e.ID)

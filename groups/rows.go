@@ -36,9 +36,9 @@ func (s *Service) Groups(ctx context.Context) ([]model.Group, error) {
 // Group returns one group, its lag counted. ErrNoGroup.
 func (s *Service) Group(ctx context.Context, id string) (model.Group, error) {
 	st := &stored{}
-	err := s.db.view(func(tx *bbolt.Tx) (err error) {
-		st, err = lookAt(s.db, tx, id)
-		return err
+	err := s.db.view(func(tx *bbolt.Tx) error {
+		st = lookAt(s.db, tx, id)
+		return nil
 	})
 	if err != nil {
 		return model.Group{}, fmt.Errorf("group %q: %w", id, err)
@@ -117,7 +117,7 @@ func (r *rows) at(ctx context.Context, tp model.TopicPartition) bounds {
 func (r *rows) group(ctx context.Context, id string, st *stored) (model.Group, error) {
 	g := r.s.lookup(id)
 	if g.Type == "" {
-		g.Type, g.Protocol = st.record.Type, st.record.Protocol
+		g.Type, g.ProtocolType, g.Protocol = st.record.Type, st.record.ProtocolType, st.record.Protocol
 	}
 	if g.Type == "" {
 		g.Type = typeClassic

@@ -59,6 +59,9 @@ func (l *live) snapshot() *model.Group {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g := &model.Group{State: l.state, Type: l.kind, Protocol: l.protocol}
+	if l.kind != "" {
+		g.ProtocolType = protocolConsumer
+	}
 	for _, m := range l.members {
 		c := *m
 		c.Assignment = slices.Clone(m.Assignment)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -135,7 +136,8 @@ func (r *Reader) innerSize(p int) (int, error) {
 		return 0, nil
 	}
 	size, magic, err := PeekSize(b)
-	if fe, ok := err.(*FormatError); ok {
+	var fe *FormatError
+	if errors.As(err, &fe) {
 		fe.Pos, fe.Inflated = fe.Pos+p, true
 		return 0, fe
 	}

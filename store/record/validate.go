@@ -99,7 +99,7 @@ func refuse(r Reason, format string, a ...any) error {
 func Validate(r *Reader, b []byte, lim Limits) (Verdict, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
-		return Verdict{}, refuseHeader(b, err)
+		return Verdict{}, refuseHeader(err)
 	}
 	v := Verdict{Header: h, MaxTimestamp: h.MaxTimestamp, MaxTimestampDelta: h.LastOffsetDelta}
 	if err := checkHeader(h, b, lim); err != nil {
@@ -126,7 +126,7 @@ func onCount(err error) bool {
 }
 
 // refuseHeader sorts what ParseHeader said.
-func refuseHeader(b []byte, err error) error {
+func refuseHeader(err error) error {
 	reason := Invalid
 	var fe *FormatError
 	if errors.As(err, &fe) {
