@@ -40,8 +40,12 @@ func (g *reading) backward(to int64) error {
 	slices.Reverse(parts)
 	p.Records = slices.Concat(parts...)
 	p.Prev, p.AtStart = p.Start, true
-	if full && len(p.Records) > 0 {
-		p.Prev = p.Records[0].Offset
+	if full {
+		p.Prev = to - 1
+		for i := range p.Records {
+			p.Prev = min(p.Prev, p.Records[i].Offset) // damaged base offsets may put some out of order
+		}
+		p.Prev = max(p.Prev, p.Start)
 		p.AtStart = p.Prev <= p.Start
 	}
 	return nil
@@ -148,12 +152,8 @@ func (g *reading) refs(n int, f *segment.File, from, end, to int64) (list []ref,
 }
 
 // decodeBack decodes batches from the last to the first until the page is full.
-func (g *reading) decodeBack(n int, f *segment.File, refs []ref, to int64, parts [][]model.Record) ([][]model.Record, bool, error) {
+func (g *reading) decodeBack(n int, f *segment.File, refs []ref, to int64, parts [][]model.Record) (_ [][]model.Record, full bool, _ error) {
 	s := g.v.scanner(g.v.layers[n], f, segment.ScanOptions{Check: true, Buffer: seekSize, Stop: g.ctx.Err})
-	have := 0
-	for _, p := range parts {
-		have += len(p)
-	}
 	for _, r := range slices.Backward(refs) {
 		if g.q.Committed && r.vis != model.Visible {
 			continue
@@ -173,16 +173,28 @@ func (g *reading) decodeBack(n int, f *segment.File, refs []ref, to int64, parts
 		}); err != nil {
 			return parts, false, err
 		}
-		i := len(recs)
-		for i > 0 && have < g.max && g.used < g.bytes {
-			i--
-			have++
-			g.keep(&recs[i])
+		var part []model.Record
+		for _, m := range slices.Backward(recs) {
+			stray := m.Offset >= to // it does not fill the page, as in take
+			if stray && (g.odd >= g.max || g.used >= g.bytes) {
+				continue
+			}
+			if stray {
+				g.odd++
+			} else {
+				g.good++
+			}
+			g.keep(&m)
+			part = append(part, m)
+			if full = g.good > 0 && (g.good >= g.max || g.used >= g.bytes); full {
+				break
+			}
 		}
-		if recs = recs[i:]; len(recs) > 0 {
-			parts = append(parts, slices.Clip(recs))
+		if len(part) > 0 {
+			slices.Reverse(part)
+			parts = append(parts, part)
 		}
-		if have >= g.max || g.used >= g.bytes {
+		if full {
 			return parts, true, nil
 		}
 	}

@@ -36,6 +36,7 @@ type reading struct {
 	from  int64 // where the request begins
 	next  int64 // behind the records and batches that were passed in order
 	good  int   // records of the page that lie where they should
+	odd   int   // and that do not
 	seen  map[faultKey]bool
 }
 
@@ -287,12 +288,16 @@ func (g *reading) keep(m *model.Record) {
 }
 
 // take appends a record to the page; true means that the page is full. Records with offsets that cannot be do not fill
-// it, so that each page gets on.
+// it, so that each page gets on; as many of them as the page may have are shown.
 func (g *reading) take(m model.Record, stray bool) bool {
+	if stray && (g.odd >= g.max || g.used >= g.bytes) {
+		return false
+	}
 	g.keep(&m)
 	g.page.Records = append(g.page.Records, m)
 	if stray {
-		return len(g.page.Records) >= 2*g.max
+		g.odd++
+		return false
 	}
 	g.good++
 	g.next = max(g.next, m.Offset+1)
