@@ -143,7 +143,8 @@ func (p *records) begin() tea.Cmd {
 }
 
 func (p *records) readParts() tea.Cmd {
-	return p.parts.Load(p.Ctx, func(ctx context.Context) ([]model.Partition, error) { return p.Src.Partitions(ctx, p.tp.Topic) })
+	topic := p.tp.Topic
+	return p.parts.Load(p.Ctx, func(ctx context.Context) ([]model.Partition, error) { return p.Src.Partitions(ctx, topic) })
 }
 
 func (p *records) readPegs() tea.Cmd {
@@ -157,10 +158,11 @@ func (p *records) readPegs() tea.Cmd {
 
 // readTopic asks whether the topic is compacted.
 func (p *records) readTopic() tea.Cmd {
+	topic := p.tp.Topic
 	return p.topic.Start(p.Ctx, func(ctx context.Context) (model.Retention, error) {
 		topics, err := p.Src.Topics(ctx)
 		for i := range topics {
-			if topics[i].Name == p.tp.Topic {
+			if topics[i].Name == topic {
 				return topics[i].Retention, err
 			}
 		}
