@@ -3,6 +3,7 @@ package ui
 import (
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/pages/batches"
+	"github.com/strata-kafka/strata/ui/pages/change"
 	"github.com/strata-kafka/strata/ui/pages/check"
 	"github.com/strata-kafka/strata/ui/pages/disk"
 	"github.com/strata-kafka/strata/ui/pages/group"
@@ -43,5 +44,9 @@ func registry() map[page.Kind]page.Constructor {
 		page.Group:      group.New,
 		page.Reset:      reset.New,
 		page.Journal:    journal.New,
+		page.Create:     change.NewCreate,
+		page.Alter:      change.NewAlter,
+		page.Delete:     change.NewDelete,
+		page.Truncate:   change.NewTruncate,
 	}
 }
