@@ -426,7 +426,11 @@ func (v *View) layerAt(offset int64) int {
 
 // open opens a layer for reading.
 func (v *View) open(l *layer) (*segment.File, error) {
-	return segment.OpenFile(v.dir, l.base, l.suffix)
+	f, err := segment.OpenFile(v.dir, l.base, l.suffix)
+	if err == nil && l.facts != nil {
+		f.Floor = l.facts.floor
+	}
+	return f, err
 }
 
 // limit is up to which byte of a layer the view reaches: what was written since is not its own.

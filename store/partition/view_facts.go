@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/strata-kafka/strata/model"
@@ -87,6 +88,25 @@ func (f *facts) maxTimeKnown() (int64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.maxTime, f.timed
+}
+
+// floor is the last mark that is not beyond an offset, or 0: while a walk goes on, or where offsets do not rise.
+func (f *facts) floor(offset int64) int64 {
+	if !f.mu.TryLock() {
+		return 0
+	}
+	defer f.mu.Unlock()
+	if f.disorder {
+		return 0
+	}
+	i, exact := slices.BinarySearchFunc(f.marks, offset, func(m mark, o int64) int { return cmpOffset(m.base, o) })
+	if !exact {
+		i--
+	}
+	if i < 0 {
+		return 0
+	}
+	return f.marks[i].pos
 }
 
 // known returns a copy of the counts when the whole segment has been walked.

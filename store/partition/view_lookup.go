@@ -230,10 +230,12 @@ func (k *lookup) indexSteps(p segment.Place) {
 	case p.Entry >= 0:
 		k.step("index", fmt.Sprintf("binary search over %d entries, %d compared", p.Entries, p.Compared),
 			fmt.Sprintf("entry %d: offset %d at byte %d", p.Entry, p.EntryOff, p.From))
-	case p.Entries >= 0:
+	case p.Entries >= 0 && p.From == 0:
 		k.step("index", fmt.Sprintf("binary search over %d entries, %d compared", p.Entries, p.Compared), "none to begin at: byte 0")
+	case p.From > 0:
+		k.step("index", "none; an earlier walk knows where batches begin", fmt.Sprintf("byte %d", p.From))
 	default:
-		k.step("index", "not used", "byte 0")
+		k.step("index", "none", "byte 0")
 	}
 }
 

@@ -27,6 +27,9 @@ type File struct {
 	Base int64
 	Log  *os.File
 	Size int64 // of the .log when it was opened
+	// Floor, when set, knows a byte at which a batch begins that is not beyond an offset, or says 0. It is asked where
+	// there is no offset index.
+	Floor func(offset int64) int64
 
 	dir, suffix string
 	offsets     *OffsetIndex

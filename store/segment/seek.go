@@ -69,9 +69,15 @@ func (f *File) enter(p *Place, target int64) {
 		if !missing(err) {
 			p.Faults = append(p.Faults, f.indexFault(layout.KindIndex, model.Unknown, model.Unknown, err.Error()))
 		}
+		if f.Floor != nil {
+			p.From = f.Floor(target)
+		}
 		return
 	}
-	p.Entries = x.Len()
+	if p.Entries = x.Len(); p.Entries == 0 && f.Floor != nil {
+		p.From = f.Floor(target)
+		return
+	}
 	i, compared := x.Floor(target)
 	p.Compared = compared
 	for tries := 0; i >= 0 && tries < 8; i, tries = i-1, tries+1 {
