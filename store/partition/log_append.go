@@ -231,7 +231,7 @@ func (l *Log) marker(a *Appended, raw []byte, h headerOf) error {
 		return fmt.Errorf("append to %s: %w", l.o.TP, err)
 	}
 	if end.aborted {
-		abort := segment.Abort{ProducerID: h.ProducerID, First: end.first, Last: h.LastOffset(), Stable: l.producers.stableAfter(h.ProducerID, h.NextOffset())}
+		abort := segment.AbortedTxn{Producer: h.ProducerID, First: end.first, Last: h.LastOffset(), Stable: l.producers.stableAfter(h.ProducerID, h.NextOffset())}
 		if err := l.active.AppendAbort(abort); err != nil {
 			l.producers.discard()
 			return fmt.Errorf("append to %s: %w", l.o.TP, errors.Join(err, l.active.Restore(saved)))

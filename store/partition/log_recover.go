@@ -61,7 +61,7 @@ func (l *Log) recoverFrom(first int, point int64) (cuts []segment.Cut, err error
 			}
 		}
 		r, err := segment.Recover(l.o.Dir, base, segment.RecoverOptions{Append: l.segmentOptions(), Point: point,
-			Batch: func(h record.Header, batch []byte) ([]segment.Abort, error) {
+			Batch: func(h record.Header, batch []byte) ([]segment.AbortedTxn, error) {
 				changed = l.assignEpoch(h.LeaderEpoch, h.BaseOffset) || changed
 				return l.replayBatch(h, batch), nil
 			}})

@@ -128,7 +128,7 @@ func (l *Log) replay(base, from, end int64) error {
 
 // replayBatch tells the producers of a batch that is in the log; what its checks would say does not matter any more.
 // It returns the transaction that it aborted.
-func (l *Log) replayBatch(h record.Header, batch []byte) (aborts []segment.Abort) {
+func (l *Log) replayBatch(h record.Header, batch []byte) (aborts []segment.AbortedTxn) {
 	if !h.Control() {
 		l.producers.stage(h)
 		l.producers.commit()
@@ -140,7 +140,7 @@ func (l *Log) replayBatch(h record.Header, batch []byte) (aborts []segment.Abort
 		return nil
 	}
 	if end.aborted {
-		aborts = []segment.Abort{{ProducerID: h.ProducerID, First: end.first, Last: h.LastOffset(), Stable: l.producers.stableAfter(h.ProducerID, h.NextOffset())}}
+		aborts = []segment.AbortedTxn{{Producer: h.ProducerID, First: end.first, Last: h.LastOffset(), Stable: l.producers.stableAfter(h.ProducerID, h.NextOffset())}}
 	}
 	l.producers.commit()
 	return aborts

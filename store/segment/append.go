@@ -36,9 +36,6 @@ type AppendOptions struct {
 const (
 	defaultIndexInterval = 4096
 	defaultIndexBytes    = 10 << 20
-	offsetEntrySize      = 8
-	timeEntrySize        = 12
-	txnEntrySize         = 34
 	// MaxRelative is how far an offset may lie behind its segment's base offset.
 	MaxRelative = math.MaxInt32
 )
@@ -164,7 +161,7 @@ func (s *Segment) Planned() int64 { return s.plan.size }
 // the entry that closing the segment adds.
 func (s *Segment) Full() bool {
 	bytes := s.o.indexBytes()
-	return s.plan.entries >= bytes/offsetEntrySize || s.plan.timed >= bytes/timeEntrySize-1
+	return s.plan.entries >= bytes/OffsetEntrySize || s.plan.timed >= bytes/TimeEntrySize-1
 }
 
 // Stage takes note of a batch that the next Commit will write. The batch's base offset must be at or above the end of
@@ -242,19 +239,19 @@ func (s *Segment) commit(raw []byte) error {
 		return err
 	}
 	// Room in the indexes first: once the batches are written nothing may fail any more.
-	if err := s.index.reserve(s.cur.entries*offsetEntrySize + int64(len(s.stagedIndex))); err != nil {
+	if err := s.index.reserve(s.cur.entries*OffsetEntrySize + int64(len(s.stagedIndex))); err != nil {
 		return fmt.Errorf("append at offset %d: %w", s.cur.next, err)
 	}
-	if err := s.times.reserve((s.cur.timed+1)*timeEntrySize + int64(len(s.stagedTimes))); err != nil {
+	if err := s.times.reserve((s.cur.timed+1)*TimeEntrySize + int64(len(s.stagedTimes))); err != nil {
 		return fmt.Errorf("append at offset %d: %w", s.cur.next, err)
 	}
 	if n, err := s.log.WriteAt(raw, s.cur.size); err != nil {
 		return s.undo(n, err)
 	}
-	if err := s.index.put(s.cur.entries*offsetEntrySize, s.stagedIndex); err != nil {
+	if err := s.index.put(s.cur.entries*OffsetEntrySize, s.stagedIndex); err != nil {
 		return s.undo(len(raw), err)
 	}
-	if err := s.times.put(s.cur.timed*timeEntrySize, s.stagedTimes); err != nil {
+	if err := s.times.put(s.cur.timed*TimeEntrySize, s.stagedTimes); err != nil {
 		return s.undo(len(raw), err)
 	}
 	s.state.Lock()
@@ -267,8 +264,8 @@ func (s *Segment) commit(raw []byte) error {
 func (s *Segment) undo(n int, cause error) error {
 	err := fmt.Errorf("append at offset %d, byte %d of %s: %w", s.cur.next, s.cur.size+int64(n), s.path(layout.KindLog), cause)
 	s.torn = true
-	s.index.clear(s.cur.entries*offsetEntrySize, int64(len(s.stagedIndex)))
-	s.times.clear(s.cur.timed*timeEntrySize, int64(len(s.stagedTimes)))
+	s.index.clear(s.cur.entries*OffsetEntrySize, int64(len(s.stagedIndex)))
+	s.times.clear(s.cur.timed*TimeEntrySize, int64(len(s.stagedTimes)))
 	if merr := s.mend(); merr != nil {
 		return errors.Join(err, merr)
 	}
@@ -309,22 +306,14 @@ func (s *Segment) Restore(saved Mark) error {
 	s.state.Unlock()
 	s.Discard()
 	s.torn = true
-	s.index.clear(s.cur.entries*offsetEntrySize, index*offsetEntrySize)
-	s.times.clear(s.cur.timed*timeEntrySize, timed*timeEntrySize)
+	s.index.clear(s.cur.entries*OffsetEntrySize, index*OffsetEntrySize)
+	s.times.clear(s.cur.timed*TimeEntrySize, timed*TimeEntrySize)
 	return s.mend()
-}
-
-// Abort is an aborted transaction, as the transaction index keeps it.
-type Abort struct {
-	ProducerID int64
-	First      int64 // first offset of its data
-	Last       int64 // offset of its ABORT marker
-	Stable     int64 // last stable offset behind the marker
 }
 
 // AppendAbort adds an entry to the transaction index, which is made with the first one. When it fails, nothing of the
 // entry is left.
-func (s *Segment) AppendAbort(a Abort) error {
+func (s *Segment) AppendAbort(a AbortedTxn) error {
 	path := s.path(layout.KindTxnIndex)
 	if s.txn == nil {
 		f, err := s.o.open(path)
@@ -336,13 +325,13 @@ func (s *Segment) AppendAbort(a Abort) error {
 		s.files.Unlock()
 	}
 	if n, err := s.txn.WriteAt(appendTxnEntry(nil, a), s.txnSize); err != nil {
-		err = fmt.Errorf("append aborted transaction of producer %d, byte %d of %s: %w", a.ProducerID, s.txnSize+int64(n), path, err)
+		err = fmt.Errorf("append aborted transaction of producer %d, byte %d of %s: %w", a.Producer, s.txnSize+int64(n), path, err)
 		if terr := s.txn.Truncate(s.txnSize); terr != nil {
 			return errors.Join(err, fmt.Errorf("undo torn append at byte %d of %s: %w", s.txnSize, path, terr))
 		}
 		return err
 	}
-	s.txnSize += txnEntrySize
+	s.txnSize += TxnEntrySize
 	return nil
 }
 

@@ -236,7 +236,7 @@ func appendAll(t *testing.T, dir string, all [][]byte, o AppendOptions, d *disk)
 		acked = append(acked, raw...)
 		i += n
 	}
-	abort := Abort{ProducerID: 9, First: 8, Last: 9, Stable: 10}
+	abort := AbortedTxn{Producer: 9, First: 8, Last: 9, Stable: 10}
 	if err := s.AppendAbort(abort); err != nil {
 		if got := read(t, dir, 7, layout.KindTxnIndex); len(got) != 0 {
 			t.Fatalf("a failed entry left %d bytes", len(got))

@@ -1,12 +1,12 @@
 package segment
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
 	"os"
-	"sort"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
@@ -38,7 +38,7 @@ type RecoverOptions struct {
 	Point int64
 	// Batch is told of every whole, good batch in order, and of the transactions that each one aborts it returns the
 	// entries for the transaction index. batch is valid until the next call. nil means that nobody wants to know.
-	Batch func(h record.Header, batch []byte) ([]Abort, error)
+	Batch func(h record.Header, batch []byte) ([]AbortedTxn, error)
 }
 
 // Recovered is what Recover found and did.
@@ -50,9 +50,6 @@ type Recovered struct {
 	Batches int64
 }
 
-// maxResync bounds how far the search for the next good batch behind damage looks.
-const maxResync = 1 << 30
-
 // Recover reads a segment from its first byte, checks every batch (size, checksum, offsets) and makes its indexes anew.
 // At the first bad batch at or past the recovery point .log is cut; damage below it is reported and kept, and reading
 // goes on behind it. A partly written index, and the zeros of a preallocation, are no damage.
@@ -63,11 +60,7 @@ func Recover(dir string, base int64, o RecoverOptions) (Recovered, error) {
 	if err := s.reset(); err != nil {
 		return r, err
 	}
-	w := &walker{f: s.log, path: s.path(layout.KindLog)}
-	if err := w.size(); err != nil {
-		return r, errors.Join(err, s.Suspend())
-	}
-	err := r.walk(w, o)
+	err := r.walk(o)
 	s.o.Preallocate = o.Append.Preallocate
 	return r, errors.Join(err, s.Suspend())
 }
@@ -84,27 +77,81 @@ func (s *Segment) reset() error {
 	return nil
 }
 
-func (r *Recovered) walk(w *walker, o RecoverOptions) error {
+// walk goes through .log item by item. good is the end of the last good batch, from which on everything is cut, or kept
+// where it was flushed once.
+func (r *Recovered) walk(o RecoverOptions) error {
 	s := r.Segment
-	for w.pos < w.end {
-		h, batch, what := w.next(s.cur.next, s.base)
-		if what == "" {
-			if err := r.take(h, batch, w.pos, o); err != nil {
-				return err
-			}
-			w.pos += h.Size()
-			continue
-		}
-		if w.err != nil {
-			return w.err
-		}
-		stop, err := r.damage(w, o, what)
-		if stop || err != nil {
-			return err
-		}
+	path := s.path(layout.KindLog)
+	fi, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
 	}
+	scan := NewScanner(s.log, fi.Size(), ScanOptions{Check: true, Thorough: true, MaxBatch: math.MaxInt32})
+	defer scan.Close()
+	for {
+		cut := Cut{Path: path}
+		kind := scan.Next()
+		switch kind {
+		case End:
+			r.Sealed = s.cur.size < scan.End()
+			return nil
+		case Failed:
+			return fmt.Errorf("recover %s at byte %d: %w", path, scan.Pos(), scan.Err())
+		case Batch:
+			if cut.What = s.wrong(scan); cut.What == "" {
+				if err := r.take(scan.Header(), scan.Bytes(), scan.Pos(), o); err != nil {
+					return err
+				}
+				continue
+			}
+		case Torn:
+			cut.What = fmt.Sprintf("torn batch: has %d of %d bytes", scan.Len(), scan.Need())
+			if scan.Need() == 0 {
+				cut.What = fmt.Sprintf("torn batch: has %d bytes of its header", scan.Len())
+			}
+		case Zeros:
+			cut.What = "zeros"
+		case Damage:
+			cut.What = "no batch: " + scan.Why()
+		}
+		cut.Pos, cut.Bytes = scan.Pos(), scan.Len()
+		if s.cur.next >= o.Point {
+			return r.cut(cut, scan.End(), kind == Zeros)
+		}
+		cut.Kept = true
+		r.Cuts = append(r.Cuts, cut)
+	}
+}
+
+// wrong says why a whole batch is not the next one; "" that it is.
+func (s *Segment) wrong(scan *Scanner) string {
+	h := scan.Header()
+	if stored, computed := scan.Sum(); stored != computed {
+		return fmt.Sprintf("bad batch at offset %d: checksum is %08x, computed %08x", h.BaseOffset, stored, computed)
+	}
+	if h.Magic == 2 && h.LastOffsetDelta < 0 || h.BaseOffset < s.cur.next || h.LastOffset()-s.base > MaxRelative {
+		return fmt.Sprintf("batch of offsets %d to %d does not follow offset %d", h.BaseOffset, h.LastOffset(), s.cur.next-1)
+	}
+	return ""
+}
+
+// cut takes everything from the damage on away. The zeros of a preallocation are not worth a word.
+func (r *Recovered) cut(c Cut, end int64, zeros bool) error {
+	s := r.Segment
+	c.Bytes = end - c.Pos
+	if !zeros || c.Bytes < preallocated {
+		r.Cuts = append(r.Cuts, c)
+	}
+	if err := s.log.Truncate(c.Pos); err != nil {
+		return fmt.Errorf("cut %s at byte %d: %w", c.Path, c.Pos, err)
+	}
+	s.cur.size = c.Pos
+	s.plan = s.cur
 	return nil
 }
+
+// preallocated is the number of zero bytes at the end of .log from which they are taken for a preallocation.
+const preallocated = 4096
 
 // take adopts a good batch that lies at pos.
 func (r *Recovered) take(h record.Header, batch []byte, pos int64, o RecoverOptions) error {
@@ -114,15 +161,15 @@ func (r *Recovered) take(h record.Header, batch []byte, pos int64, o RecoverOpti
 	if s.stagedErr != nil {
 		return s.stagedErr
 	}
-	if err := s.index.put(s.cur.entries*offsetEntrySize, s.stagedIndex); err != nil {
+	if err := s.index.put(s.cur.entries*OffsetEntrySize, s.stagedIndex); err != nil {
 		return err
 	}
-	if err := s.times.put(s.cur.timed*timeEntrySize, s.stagedTimes); err != nil {
+	if err := s.times.put(s.cur.timed*TimeEntrySize, s.stagedTimes); err != nil {
 		return err
 	}
 	s.cur = s.plan
 	s.Discard()
-	if err := errors.Join(s.index.reserve((s.cur.entries+1)*offsetEntrySize), s.times.reserve((s.cur.timed+2)*timeEntrySize)); err != nil {
+	if err := errors.Join(s.index.reserve((s.cur.entries+1)*OffsetEntrySize), s.times.reserve((s.cur.timed+2)*TimeEntrySize)); err != nil {
 		return err
 	}
 	r.Batches++
@@ -141,276 +188,73 @@ func (r *Recovered) take(h record.Header, batch []byte, pos int64, o RecoverOpti
 	return nil
 }
 
-// damage decides what becomes of what w stands before: kept and stepped over below the recovery point, else cut.
-func (r *Recovered) damage(w *walker, o RecoverOptions, what string) (stop bool, err error) {
-	s := r.Segment
-	zeros, err := w.onlyZeros()
-	if err != nil {
-		return true, err
-	}
-	if s.cur.next < o.Point && !zeros {
-		next, err := w.resync(s.cur.next, s.base)
-		if err != nil {
-			return true, err
-		}
-		cut := Cut{Path: w.path, Pos: w.pos, Bytes: w.end - w.pos, What: what, Kept: true}
-		if next < 0 {
-			r.Sealed = true
-			r.Cuts = append(r.Cuts, cut)
-			return true, nil
-		}
-		cut.Bytes = next - w.pos
-		r.Cuts = append(r.Cuts, cut)
-		w.pos = next
-		return false, nil
-	}
-	if s.cur.next < o.Point && zeros {
-		what = fmt.Sprintf("only zeros where offsets %d to %d lay", s.cur.next, o.Point-1)
-		r.Cuts = append(r.Cuts, Cut{Path: w.path, Pos: w.pos, Bytes: w.end - w.pos, What: what, Kept: true})
-		r.Sealed = true
-		return true, nil
-	}
-	if !zeros || w.end-w.pos < preallocated {
-		r.Cuts = append(r.Cuts, Cut{Path: w.path, Pos: w.pos, Bytes: w.end - w.pos, What: what})
-	}
-	if err := s.log.Truncate(w.pos); err != nil {
-		return true, fmt.Errorf("cut %s at byte %d: %w", w.path, w.pos, err)
-	}
-	s.cur.size = w.pos
-	s.plan = s.cur
-	return true, nil
-}
-
-// preallocated is the number of zero bytes at the end of .log from which they are taken for a preallocation.
-const preallocated = 4096
-
-// walker goes through a .log batch by batch with one buffer.
-type walker struct {
-	f    io.ReaderAt
-	path string
-	pos  int64
-	end  int64
-	buf  []byte
-	at   int64 // where buf lies in the file
-	err  error // of the disk, not of the data
-}
-
-const walkBuffer = 256 << 10
-
-// size finds the end of the file.
-func (w *walker) size() error {
-	fi, err := os.Stat(w.path)
-	if err != nil {
-		return fmt.Errorf("recover: %w", err)
-	}
-	w.end = fi.Size()
-	return nil
-}
-
-// bytes returns n bytes at pos, fewer at the end of the file; nil after an error of the disk.
-func (w *walker) bytes(pos, n int64) []byte {
-	n = min(n, w.end-pos)
-	if pos < w.at || pos+n > w.at+int64(len(w.buf)) {
-		want := min(max(n, walkBuffer), w.end-pos)
-		if int64(cap(w.buf)) < want {
-			w.buf = make([]byte, want)
-		}
-		w.buf = w.buf[:want]
-		got, err := w.f.ReadAt(w.buf, pos)
-		if err != nil && !errors.Is(err, io.EOF) {
-			w.err = fmt.Errorf("read %s at byte %d: %w", w.path, pos, err)
-			return nil
-		}
-		w.buf, w.at = w.buf[:got], pos
-		n = min(n, int64(got))
-	}
-	return w.buf[pos-w.at : pos-w.at+n]
-}
-
-// next returns the batch at w.pos. what says what is wrong with it, "" that all is well.
-func (w *walker) next(least, base int64) (h record.Header, batch []byte, what string) {
-	head := w.bytes(w.pos, record.HeaderSize)
-	if w.err != nil {
-		return h, nil, "unreadable"
-	}
-	size, _, err := record.PeekSize(head)
-	switch {
-	case errors.Is(err, record.ErrShort):
-		return h, nil, fmt.Sprintf("torn batch: %d bytes of its header", len(head))
-	case err != nil:
-		return h, nil, "no batch: " + err.Error()
-	case size > w.end-w.pos:
-		return h, nil, fmt.Sprintf("torn batch: has %d of %d bytes", w.end-w.pos, size)
-	}
-	batch = w.bytes(w.pos, size)
-	if w.err != nil {
-		return h, nil, "unreadable"
-	}
-	if int64(len(batch)) < size {
-		return h, nil, fmt.Sprintf("torn batch: has %d of %d bytes", len(batch), size)
-	}
-	if h, err = record.ParseHeader(batch); err != nil {
-		return h, nil, "no batch: " + err.Error()
-	}
-	if stored, computed := record.Checksum(batch); stored != computed {
-		return h, nil, fmt.Sprintf("bad batch at offset %d: checksum is %08x, computed %08x", h.BaseOffset, stored, computed)
-	}
-	if h.Magic == 2 && h.LastOffsetDelta < 0 || h.BaseOffset < least || h.LastOffset()-base > MaxRelative {
-		return h, nil, fmt.Sprintf("batch of offsets %d to %d does not follow %d", h.BaseOffset, h.LastOffset(), least-1)
-	}
-	return h, batch, ""
-}
-
-// onlyZeros reports whether there is nothing but zeros from w.pos to the end of the file.
-func (w *walker) onlyZeros() (bool, error) {
-	for pos := w.pos; pos < w.end; {
-		b := w.bytes(pos, walkBuffer)
-		if w.err != nil || len(b) == 0 {
-			return false, w.err
-		}
-		for _, c := range b {
-			if c != 0 {
-				return false, nil
-			}
-		}
-		pos += int64(len(b))
-	}
-	return true, nil
-}
-
-// resync returns where the next good batch lies behind the damage at w.pos, -1 for nowhere.
-func (w *walker) resync(least, base int64) (int64, error) {
-	saved := w.pos
-	defer func() { w.pos = saved }()
-	limit := min(w.end, saved+maxResync)
-	for pos := saved + 1; pos+record.PrefixSize <= limit; pos++ {
-		b := w.bytes(pos, record.PrefixSize)
-		if w.err != nil {
-			return -1, w.err
-		}
-		if len(b) < record.PrefixSize || b[16] > 2 || int64(binary.BigEndian.Uint64(b)) < least {
-			continue
-		}
-		if size, _, err := record.PeekSize(b); err != nil || size > w.end-pos {
-			continue
-		}
-		w.pos = pos
-		if _, _, what := w.next(least, base); what == "" {
-			return pos, nil
-		}
-		if w.err != nil {
-			return -1, w.err
-		}
-	}
-	return -1, nil
-}
-
 // OpenTail opens a segment for appending without reading it whole: its indexes are believed, and only the batches
 // behind the last index entry are looked at, by their headers. It is for what a clean stop left. The segment comes
 // suspended. When what lies there is no sequence of whole batches, the error is a *model.CorruptError; the segment
 // then says how far it is good.
 func OpenTail(dir string, base int64, o AppendOptions) (*Segment, error) {
 	s := newSegment(dir, base, o)
-	f, err := os.Open(s.path(layout.KindLog))
+	f, err := OpenFile(dir, base, "")
 	if err != nil {
-		return nil, fmt.Errorf("open segment: %w", err)
+		return nil, err
 	}
 	defer f.Close()
-	if err := s.readIndexes(); err != nil {
+	if err := s.readIndexes(f); err != nil {
 		return nil, err
 	}
-	w := &walker{f: f, path: f.Name()}
-	if err := w.size(); err != nil {
-		return nil, err
+	if h, err := f.Header(0); err == nil {
+		s.cur.first = h.MaxTimestamp
 	}
-	var head [record.HeaderSize]byte
-	if n, _ := f.ReadAt(head[:], 0); n > 0 {
-		if h, err := record.ParseHeader(head[:n]); err == nil {
-			s.cur.first = h.MaxTimestamp
-		}
-	}
-	w.pos = s.cur.size
-	for w.pos < w.end {
-		n, err := f.ReadAt(head[:], w.pos)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read %s at byte %d: %w", w.path, w.pos, err)
-		}
-		h, err := record.ParseHeader(head[:n])
-		if err != nil || h.Size() > w.end-w.pos || h.BaseOffset < s.cur.next || h.LastOffset()-base > MaxRelative {
+	scan := f.Scanner(ScanOptions{Headers: true})
+	defer scan.Close()
+	scan.Goto(s.cur.size)
+	for {
+		kind := scan.Next()
+		h := scan.Header()
+		switch {
+		case kind == Failed:
+			return nil, fmt.Errorf("open segment: read %s at byte %d: %w", f.Path(layout.KindLog), scan.Pos(), scan.Err())
+		case kind == End || kind == Zeros: // zeros are a preallocation that was not trimmed
 			s.plan = s.cur
-			if zeros, zerr := w.onlyZeros(); zerr == nil && zeros {
-				return s, nil // a preallocation that was not trimmed
-			}
-			return s, &model.CorruptError{Path: w.path, Pos: w.pos, What: "no whole batch at the end of a cleanly closed log", Err: err}
+			return s, nil
+		case kind != Batch || h.BaseOffset < s.cur.next || h.LastOffset()-base > MaxRelative:
+			s.plan = s.cur
+			return s, &model.CorruptError{Path: f.Path(layout.KindLog), Pos: scan.Pos(), What: "no whole batch at the end of a cleanly closed log"}
 		}
 		if h.MaxTimestamp > s.cur.max {
 			s.cur.max, s.cur.maxOffset = h.MaxTimestamp, h.LastOffset()
 		}
-		w.pos += h.Size()
-		s.cur.size, s.cur.next = w.pos, h.NextOffset()
+		s.cur.size, s.cur.next = scan.Pos()+scan.Len(), h.NextOffset()
 	}
-	s.plan = s.cur
-	return s, nil
 }
 
 // readIndexes takes over how many entries there are, and the last of each.
-func (s *Segment) readIndexes() error {
-	n, last, err := lastEntry(s.path(layout.KindIndex), offsetEntrySize, func(b []byte) bool { return binary.BigEndian.Uint32(b[4:]) != 0 })
-	if err != nil {
+func (s *Segment) readIndexes(f *File) error {
+	x, err := f.Offsets()
+	if err == nil {
+		if s.cur.entries = x.Len(); s.cur.entries > 0 {
+			s.cur.lastOffset, s.cur.size, _ = x.At(s.cur.entries - 1)
+		}
+		err = x.Err()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if s.cur.entries = n; n > 0 {
-		s.cur.lastOffset = s.base + int64(binary.BigEndian.Uint32(last))
-		s.cur.size = int64(binary.BigEndian.Uint32(last[4:]))
+	y, err := f.Times()
+	if err == nil {
+		if s.cur.timed = y.Len(); s.cur.timed > 0 {
+			s.cur.lastTime, s.cur.maxOffset, _ = y.At(s.cur.timed - 1)
+			s.cur.max = s.cur.lastTime
+		}
+		err = y.Err()
 	}
-	n, last, err = lastEntry(s.path(layout.KindTimeIndex), timeEntrySize, func(b []byte) bool {
-		return binary.BigEndian.Uint64(b) != 0 || binary.BigEndian.Uint32(b[8:]) != 0
-	})
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	}
-	if s.cur.timed = n; n > 0 {
-		s.cur.lastTime = int64(binary.BigEndian.Uint64(last))
-		s.cur.max, s.cur.maxOffset = s.cur.lastTime, s.base+int64(binary.BigEndian.Uint32(last[8:]))
 	}
 	if fi, err := os.Stat(s.path(layout.KindTxnIndex)); err == nil {
-		s.txnSize = fi.Size() / txnEntrySize * txnEntrySize
+		s.txnSize = fi.Size() / TxnEntrySize * TxnEntrySize
 	}
 	return nil
-}
-
-// lastEntry returns how many entries an index file holds and the last one. used tells an entry from the zeros behind
-// them. A file that is missing has none.
-func lastEntry(path string, size int, used func([]byte) bool) (n int64, last []byte, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil, nil
-	}
-	if err != nil {
-		return 0, nil, fmt.Errorf("open index: %w", err)
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return 0, nil, fmt.Errorf("open index: %w", err)
-	}
-	b := make([]byte, size)
-	at := func(i int) bool {
-		if _, rerr := f.ReadAt(b, int64(i)*int64(size)); rerr != nil && err == nil {
-			err = fmt.Errorf("read index %s: %w", path, rerr)
-		}
-		return used(b)
-	}
-	total := int(fi.Size() / int64(size))
-	if total > 0 && at(total-1) {
-		return int64(total), b, err
-	}
-	k := sort.Search(total, func(i int) bool { return !at(i) })
-	if k == 0 || err != nil {
-		return 0, nil, err
-	}
-	at(k - 1)
-	return int64(k), b, err
 }
 
 // EndOf returns the offset behind the last whole batch of a .log of any name, by its headers alone.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sort"
 
@@ -24,9 +23,9 @@ func appendTimeEntry(dst []byte, ms, relative int64) []byte {
 	return binary.BigEndian.AppendUint32(dst, uint32(relative))
 }
 
-func appendTxnEntry(dst []byte, a Abort) []byte {
+func appendTxnEntry(dst []byte, a AbortedTxn) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, 0) // version
-	for _, v := range [...]int64{a.ProducerID, a.First, a.Last, a.Stable} {
+	for _, v := range [...]int64{a.Producer, a.First, a.Last, a.Stable} {
 		dst = binary.BigEndian.AppendUint64(dst, uint64(v))
 	}
 	return dst
@@ -127,11 +126,11 @@ func (w *indexWriter) clear(pos, n int64) {
 // floor returns the position of the largest of n offset entries that is at or below a relative offset, or 0.
 func (w *indexWriter) floor(n, relative int64) int64 {
 	entry := func(i int) (rel, pos int64) {
-		var buf [offsetEntrySize]byte
+		var buf [OffsetEntrySize]byte
 		b := buf[:]
 		if w.m != nil {
-			b = w.m[i*offsetEntrySize : (i+1)*offsetEntrySize]
-		} else if _, err := w.f.ReadAt(b, int64(i)*offsetEntrySize); err != nil {
+			b = w.m[i*OffsetEntrySize : (i+1)*OffsetEntrySize]
+		} else if _, err := w.f.ReadAt(b, int64(i)*OffsetEntrySize); err != nil {
 			return 0, 0
 		}
 		return int64(binary.BigEndian.Uint32(b)), int64(binary.BigEndian.Uint32(b[4:]))
@@ -166,19 +165,19 @@ func (s *Segment) Resume() error {
 	if err != nil {
 		return fmt.Errorf("open segment: %w", err)
 	}
-	index, err := openIndex(s.o, s.path(layout.KindIndex), s.cur.entries*offsetEntrySize, offsetEntrySize)
+	index, err := openIndex(s.o, s.path(layout.KindIndex), s.cur.entries*OffsetEntrySize, OffsetEntrySize)
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}
-	times, err := openIndex(s.o, s.path(layout.KindTimeIndex), s.cur.timed*timeEntrySize, timeEntrySize)
+	times, err := openIndex(s.o, s.path(layout.KindTimeIndex), s.cur.timed*TimeEntrySize, TimeEntrySize)
 	if err != nil {
-		return errors.Join(err, log.Close(), index.close(s.cur.entries*offsetEntrySize))
+		return errors.Join(err, log.Close(), index.close(s.cur.entries*OffsetEntrySize))
 	}
 	var txn AppendFile
 	if s.txnSize > 0 {
 		if txn, err = s.o.open(s.path(layout.KindTxnIndex)); err != nil {
 			return errors.Join(fmt.Errorf("open transaction index: %w", err), log.Close(),
-				index.close(s.cur.entries*offsetEntrySize), times.close(s.cur.timed*timeEntrySize))
+				index.close(s.cur.entries*OffsetEntrySize), times.close(s.cur.timed*TimeEntrySize))
 		}
 	}
 	s.files.Lock()
@@ -193,30 +192,21 @@ func (s *Segment) Open() bool { return s.log != nil }
 // FloorOf returns where to begin to look for an offset in a segment that nobody writes to: by its offset index the byte
 // of a batch at or before it, 0 where the index does not say.
 func FloorOf(dir string, base, offset int64) (pos int64) {
-	f, err := os.Open(filepath.Join(dir, layout.FileName(base, layout.KindIndex)))
+	f, err := OpenFile(dir, base, "")
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
-	fi, err := f.Stat()
+	x, err := f.Offsets()
 	if err != nil {
 		return 0
 	}
-	var b [offsetEntrySize]byte
-	// The zeros behind the entries of an index that was not trimmed count as above everything.
-	n := sort.Search(int(fi.Size()/offsetEntrySize), func(i int) bool {
-		if _, err := f.ReadAt(b[:], int64(i)*offsetEntrySize); err != nil {
-			return true
-		}
-		return binary.BigEndian.Uint32(b[4:]) == 0 || int64(binary.BigEndian.Uint32(b[:])) > offset-base
-	})
-	if n == 0 {
+	i, _ := x.Floor(offset)
+	if i < 0 {
 		return 0
 	}
-	if _, err := f.ReadAt(b[:], int64(n-1)*offsetEntrySize); err != nil {
-		return 0
-	}
-	return int64(binary.BigEndian.Uint32(b[4:]))
+	_, pos, _ = x.At(i)
+	return pos
 }
 
 // Sync makes what was committed before the call survive a power loss.
@@ -258,10 +248,10 @@ func (s *Segment) seal() error {
 	if s.cur.max <= s.cur.lastTime {
 		return nil
 	}
-	if err := s.times.reserve((s.cur.timed + 1) * timeEntrySize); err != nil {
+	if err := s.times.reserve((s.cur.timed + 1) * TimeEntrySize); err != nil {
 		return err
 	}
-	if err := s.times.put(s.cur.timed*timeEntrySize, appendTimeEntry(nil, s.cur.max, s.cur.maxOffset-s.base)); err != nil {
+	if err := s.times.put(s.cur.timed*TimeEntrySize, appendTimeEntry(nil, s.cur.max, s.cur.maxOffset-s.base)); err != nil {
 		return err
 	}
 	s.state.Lock()
@@ -286,7 +276,7 @@ func (s *Segment) Suspend() error {
 			err = errors.Join(err, fmt.Errorf("trim %s: %w", s.path(layout.KindLog), terr))
 		}
 	}
-	err = errors.Join(err, s.index.close(s.cur.entries*offsetEntrySize), s.times.close(s.cur.timed*timeEntrySize), s.log.Close())
+	err = errors.Join(err, s.index.close(s.cur.entries*OffsetEntrySize), s.times.close(s.cur.timed*TimeEntrySize), s.log.Close())
 	if s.txn != nil {
 		err = errors.Join(err, s.txn.Close())
 	}
