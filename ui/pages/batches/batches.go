@@ -54,7 +54,8 @@ type batches struct {
 	win    page.Slot[window]
 	probe  page.Loader[model.BatchPage]
 	bytes  page.Slot[inside]
-	hunt   page.Slot[hunted]
+	hunt   page.Stream[hunted]
+	hunted hunted // how far the hunt is
 	jump   page.Slot[jumped]
 	table  kit.Table
 	rows   map[int64]model.Batch
@@ -97,7 +98,7 @@ func New(env page.Env, o page.Open) page.Page {
 
 func (p *batches) Title() string { return "batches" }
 func (p *batches) Busy() bool {
-	return p.win.Slow() || p.bytes.Slow() || p.hunt.Slow() || p.jump.Slow()
+	return p.win.Slow() || p.bytes.Slow() || p.hunt.Busy() && p.hunted.looked > 0 || p.jump.Slow()
 }
 
 func (p *batches) Close() {
@@ -169,9 +170,9 @@ func (p *batches) Update(msg tea.Msg) tea.Cmd {
 		if p.bytes.Owns(msg) {
 			p.takeBytes(msg.Val, msg.Err)
 		}
-	case page.Result[hunted]:
+	case page.Items[hunted]:
 		if p.hunt.Owns(msg) {
-			return p.caught(msg.Val, msg.Err)
+			return p.follow(msg)
 		}
 	case page.Result[jumped]:
 		if p.jump.Owns(msg) {
@@ -216,7 +217,7 @@ func (p *batches) Status() string {
 		}
 	}
 	if p.hunt.Busy() {
-		s = "looking for damage · " + s
+		s = "looked at " + kit.Number(p.hunted.looked) + " for damage (c stops) · " + s
 	}
 	if p.err != nil {
 		s = kit.Safe(p.err.Error(), 80) + " · " + s

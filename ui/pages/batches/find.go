@@ -93,6 +93,17 @@ func (p *batches) jumpedTo(j jumped, err error) tea.Cmd {
 	return p.moved()
 }
 
+// follow takes how far a hunt is, and at its end what it came to.
+func (p *batches) follow(it page.Items[hunted]) tea.Cmd {
+	if n := len(it.Vals); n > 0 {
+		p.hunted = it.Vals[n-1]
+	}
+	if !it.Done {
+		return p.hunt.Next()
+	}
+	return p.caught(p.hunted, it.Err)
+}
+
 func (p *batches) caught(h hunted, err error) tea.Cmd {
 	switch {
 	case err != nil:

@@ -191,7 +191,7 @@ func (p *batches) toEnd() tea.Cmd {
 	})
 }
 
-// hunted is what a hunt for damage came to.
+// hunted is how far a hunt for damage is, or what it came to.
 type hunted struct {
 	found  bool
 	page   model.BatchPage // holds the damaged batch first
@@ -205,19 +205,23 @@ func (p *batches) huntFrom(d int64) func() tea.Cmd {
 			return nil
 		}
 		at, base := p.table.Cursor(), p.base
-		return p.hunt.Start(p.Ctx, func(ctx context.Context) (hunted, error) {
+		p.hunted = hunted{}
+		return p.hunt.Start(p.Ctx, func(ctx context.Context, emit func(hunted) bool) error {
+			look := p.forwards
 			if d < 0 {
-				return p.backwards(ctx, base, at)
+				look = p.backwards
 			}
-			return p.forwards(ctx, base, at)
+			h, err := look(ctx, base, at, func(n int64) { emit(hunted{looked: n}) })
+			emit(h)
+			return err
 		})
 	}
 }
 
 // huntChunk is how many batches a hunt looks at in one request.
-const huntChunk = 256
+const huntChunk = 2048
 
-func (p *batches) forwards(ctx context.Context, base, at int64) (hunted, error) {
+func (p *batches) forwards(ctx context.Context, base, at int64, tell func(looked int64)) (hunted, error) {
 	var out hunted
 	end := model.Unknown // byte behind the batch before
 	for first := at; ; {
@@ -242,13 +246,14 @@ func (p *batches) forwards(ctx context.Context, base, at int64) (hunted, error) 
 			end = b.Position + b.Bytes
 		}
 		first += int64(len(got.Batches))
+		tell(out.looked)
 		if len(got.Batches) == 0 || got.Whole && first >= got.Total {
 			return out, nil
 		}
 	}
 }
 
-func (p *batches) backwards(ctx context.Context, base, at int64) (hunted, error) {
+func (p *batches) backwards(ctx context.Context, base, at int64, tell func(looked int64)) (hunted, error) {
 	var out hunted
 	for last := at; last > 0; {
 		first := max(0, last-huntChunk)
@@ -267,6 +272,7 @@ func (p *batches) backwards(ctx context.Context, base, at int64) (hunted, error)
 			}
 		}
 		last = first
+		tell(out.looked)
 	}
 	return out, nil
 }
