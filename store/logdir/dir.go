@@ -122,8 +122,8 @@ func open(roots []*root, o Options) (*Dir, error) {
 	d := &Dir{o: o, roots: roots, out: newChanges(), topics: map[string]*topic{}, parts: map[string]*part{}}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.load = newLoader(d)
-	d.meta = &metadata{}
-	d.offs = &offsetsLog{}
+	d.meta = &metadata{busy: newGate()}
+	d.offs = &offsetsLog{busy: newGate()}
 	for _, r := range roots {
 		d.relist(r, &pending{})
 		if r.err != nil {

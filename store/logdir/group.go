@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/strata-kafka/strata/groups"
@@ -21,7 +19,7 @@ const listBudget = 150 * time.Millisecond
 
 // offsetsLog is what __consumer_offsets and __share_group_state were read to say.
 type offsetsLog struct {
-	mu     sync.Mutex
+	busy   gate // held by whoever uses the rest
 	groups meta.Groups
 	read   map[model.TopicPartition]readTo
 	odd    map[int32]int // records of a partition of __consumer_offsets that were not understood
@@ -43,8 +41,10 @@ func (d *Dir) Groups(ctx context.Context) ([]model.Group, error) {
 		return nil, err
 	}
 	o := d.offs
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	if err := o.busy.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer o.busy.unlock()
 	if err := d.replayGroups(ctx); err != nil {
 		return nil, err
 	}
@@ -60,8 +60,7 @@ func (d *Dir) Groups(ctx context.Context) ([]model.Group, error) {
 		return nil, ctx.Err()
 	}
 	if !whole && !o.filling && !d.o.Still {
-		o.filling = true
-		d.done.Go(d.countOn)
+		o.filling = d.spawn(d.countOn)
 	}
 	return list, nil
 }
@@ -72,8 +71,10 @@ func (d *Dir) Group(ctx context.Context, id string) (model.Group, error) {
 		return model.Group{}, err
 	}
 	o := d.offs
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	if err := o.busy.lock(ctx); err != nil {
+		return model.Group{}, err
+	}
+	defer o.busy.unlock()
 	if err := d.replayGroups(ctx); err != nil {
 		return model.Group{}, err
 	}
@@ -96,16 +97,20 @@ func (m *image) name(id layout.ID) string { return m.names[id] }
 // countOn counts what Groups had no time for, and tells of it.
 func (d *Dir) countOn() {
 	o := d.offs
-	o.mu.Lock()
+	if o.busy.lock(d.ctx) != nil {
+		return
+	}
 	list := o.groups.List(nil)
-	o.mu.Unlock()
+	o.busy.unlock()
 	seen := map[model.TopicPartition]bounds{}
 	for i := range list {
 		d.fillGroup(d.ctx, &list[i], seen)
 	}
-	o.mu.Lock()
+	if o.busy.lock(d.ctx) != nil {
+		return
+	}
 	o.filling = false
-	o.mu.Unlock()
+	o.busy.unlock()
 	d.out.tell(&pending{groups: true})
 }
 
@@ -152,7 +157,7 @@ type bounds struct {
 	err        error
 }
 
-// replayGroups reads what has come to Kafka's own topics of groups since the last time. d.offs.mu is held.
+// replayGroups reads what has come to Kafka's own topics of groups since the last time. d.offs.busy is held.
 func (d *Dir) replayGroups(ctx context.Context) error {
 	o := d.offs
 	if o.read == nil {
@@ -247,16 +252,15 @@ func (d *Dir) applyGroup(tp model.TopicPartition, h record.Header, r *record.Rec
 	}
 }
 
-// oddGroups says how many records of __consumer_offsets were not understood, for the overview; "" for none.
-func (d *Dir) oddGroups() string {
-	d.offs.mu.Lock()
-	defer d.offs.mu.Unlock()
+// oddGroups returns how many records of __consumer_offsets were not understood.
+func (d *Dir) oddGroups(ctx context.Context) int {
+	if d.offs.busy.lock(ctx) != nil {
+		return 0
+	}
+	defer d.offs.busy.unlock()
 	n := 0
 	for _, k := range d.offs.odd {
 		n += k
 	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s of %s not understood", plural(n, "record"), layout.OffsetsTopic)
+	return n
 }

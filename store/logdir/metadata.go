@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
@@ -66,36 +68,70 @@ func (m *image) copy() *image {
 
 // metadata keeps the image up to date.
 type metadata struct {
-	mu   sync.Mutex
-	part *part  // where img was read
-	img  *image // nil: not read yet
+	busy gate
+	part *part                 // where img was read
+	img  atomic.Pointer[image] // nil: not read yet; written with busy held
+	once sync.Once             // the first reading was begun
 }
 
-// image returns what is known of the cluster's metadata; it is empty where the directory has none.
+// image returns what the cluster's metadata says; it is empty where the directory has none.
 func (d *Dir) image(ctx context.Context) *image {
-	tp := model.TopicPartition{Topic: layout.MetadataTopic}
-	p, err := d.find(tp)
-	if err != nil {
-		return newImage()
-	}
 	m := d.meta
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	p, err := d.find(model.TopicPartition{Topic: layout.MetadataTopic})
+	if err != nil || m.busy.lock(ctx) != nil {
+		return m.known()
+	}
+	defer m.busy.unlock()
 	v, err := d.look(ctx, p)
 	if err != nil {
-		if m.img != nil {
-			return m.img
+		return m.known()
+	}
+	row, img := v.Partition(), m.img.Load()
+	if img == nil || m.part != p || row.LogStart > img.next || row.LogEnd < img.next {
+		img, m.part = d.snapshot(p), p
+	}
+	if row.LogEnd > img.next {
+		img = img.replay(ctx, v, row)
+	}
+	if ctx.Err() == nil || m.img.Load() != nil {
+		m.img.Store(img)
+	}
+	return img
+}
+
+// known returns what was read last.
+func (m *metadata) known() *image {
+	if img := m.img.Load(); img != nil {
+		return img
+	}
+	return newImage()
+}
+
+// imageSoon returns what is known of the cluster's metadata without waiting for long. What is read after that is told.
+func (d *Dir) imageSoon(ctx context.Context) *image {
+	m := d.meta
+	if d.o.Still || m.img.Load() != nil {
+		return d.image(ctx)
+	}
+	m.once.Do(func() {
+		ready := make(chan struct{})
+		ok := d.spawn(func() {
+			d.image(d.ctx)
+			close(ready)
+			d.out.tell(&pending{topics: true, info: true})
+		})
+		if !ok {
+			return
 		}
-		return newImage()
-	}
-	row := v.Partition()
-	if m.img == nil || m.part != p || row.LogStart > m.img.next || row.LogEnd < m.img.next {
-		m.img, m.part = d.snapshot(p), p
-	}
-	if row.LogEnd > m.img.next {
-		m.img = m.img.replay(ctx, v, row)
-	}
-	return m.img
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-ready:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	})
+	return m.known()
 }
 
 // snapshot returns the image that the newest snapshot in the metadata's folder holds, or an empty one.

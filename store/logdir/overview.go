@@ -246,6 +246,9 @@ func (d *Dir) metadataFacts(ctx context.Context, r *root, o *model.DirOverview) 
 			fact(o, name, strconv.Itoa(int(img.features[name])), "a feature's level")
 		}
 	}
+	if n := d.oddGroups(ctx); n > 0 {
+		fault(o, layout.OffsetsTopic, "groups", fmt.Errorf("%s could not be understood", plural(n, "record")))
+	}
 	fact(o, "topics in the metadata", strconv.Itoa(len(img.topics)), "")
 	if img.err != "" {
 		fault(o, layout.DirName(p.tp), "metadata", errors.New(img.err))

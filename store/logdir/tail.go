@@ -72,7 +72,11 @@ func (d *Dir) Tail(ctx context.Context, q model.TailQuery) (model.Tail, error) {
 		t.feed.Close()
 		return nil, err
 	}
-	d.done.Go(t.run)
+	if !d.spawn(t.run) {
+		t.stop()
+		t.feed.Close()
+		return nil, model.ErrClosed
+	}
 	return t, nil
 }
 
@@ -173,8 +177,8 @@ func (t *tail) run() {
 	}
 }
 
-// frame is the longest rest of a busy tail: forty times a second is as often as anybody can see.
-const frame = 25 * time.Millisecond
+// frame is the longest rest of a busy tail: thirty times a second is as often as anybody can read.
+const frame = 33 * time.Millisecond
 
 // busy is from how many records in one go on a tail is paced.
 const busy = 32

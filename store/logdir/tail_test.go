@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/watch"
 )
 
 // waitFor waits until what is wanted of a tail's counters is so.
@@ -303,5 +304,56 @@ func TestAFolderThatVanishes(t *testing.T) {
 	page, err := d.Records(t.Context(), model.RecordQuery{TP: model.TopicPartition{Topic: "u"}, From: model.FromStart})
 	if err != nil || len(page.Records) != 3 {
 		t.Errorf("what is left of a deleted partition: %d records, %v", len(page.Records), err)
+	}
+}
+
+// TestWithoutEvents has the system give no events: all is found by looking, and the state says so.
+func TestWithoutEvents(t *testing.T) {
+	b := newBroker(t, t.TempDir())
+	b.create("t-0", 3)
+	d, err := Open([]string{b.root}, Options{Watch: watch.Options{NoEvents: true, Poll: 10 * time.Millisecond}})
+	must(t, err)
+	defer d.Close()
+	info, err := d.Info(t.Context())
+	must(t, err)
+	if !strings.HasPrefix(info.State, "polling") {
+		t.Errorf("state %q", info.State)
+	}
+	tail := openTail(t, d, model.TailQuery{Topics: []string{"t"}})
+	b.append("t-0", 5)
+	waitFor(t, tail, "found by looking", matched(5))
+	b.roll("t-0")
+	b.append("t-0", 5)
+	waitFor(t, tail, "found in the next segment", matched(10))
+	b.create("t-1", 2)
+	waitFor(t, tail, "found in a new partition", matched(12))
+}
+
+// TestLostEventsAreMadeGood looks at everything, as after an overrun of the kernel's queue.
+func TestLostEventsAreMadeGood(t *testing.T) {
+	b := newBroker(t, t.TempDir())
+	b.create("t-0", 3)
+	d, err := Open([]string{b.root}, Options{Restat: time.Hour, Watch: watch.Options{NoEvents: true, Poll: time.Hour, Restat: time.Hour}})
+	must(t, err)
+	defer d.Close()
+	must(t, d.Settle(t.Context()))
+	b.append("t-0", 5)
+	b.create("u-0", 1)
+	var told pending
+	d.lookAgain(&told)
+	if !told.all || !told.topics {
+		t.Errorf("told %+v", told)
+	}
+	deadline := time.After(20 * time.Second)
+	for {
+		rows := topicsOf(t, d)
+		if len(rows) == 2 && rows[0].Records == model.Exactly(8) {
+			break
+		}
+		select {
+		case <-d.Changes():
+		case <-deadline:
+			t.Fatalf("%+v", rows)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func (d *Dir) Topics(ctx context.Context) ([]model.Topic, error) {
 	}
 	d.mu.Unlock()
 	slices.SortFunc(rows, func(a, b model.Topic) int { return cmp.Compare(a.Name, b.Name) })
-	img := d.image(ctx)
+	img := d.imageSoon(ctx)
 	for i := range rows {
 		r := &rows[i]
 		r.Retention = d.retention(img, r.Name)

@@ -12,7 +12,7 @@ import (
 const (
 	hotSlot   = 50 * time.Millisecond // in which events are counted
 	hotEvents = 100                   // so many in a slot make a folder hot
-	hotLook   = 8 * time.Millisecond  // how often a hot folder is looked at
+	hotLook   = 10 * time.Millisecond // how often a hot folder is looked at
 	hotTime   = time.Second           // how long it stays hot
 )
 

@@ -149,6 +149,10 @@ func (w *Watcher) compare(e *entry) {
 	e.sign = now
 	quiet := e.quiet
 	e.quiet = true
+	if was == nil && !e.held {
+		e.mark() // nobody knows what has happened since it was added
+		return
+	}
 	if was == nil || was.equal(now) || w.dirs[e.path] != e || w.closed {
 		return
 	}

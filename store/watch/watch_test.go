@@ -180,7 +180,14 @@ func TestPollingWhereThereAreNoEvents(t *testing.T) {
 				if s := w.State(); s != tc.state {
 					t.Errorf("state %q, want %q", s, tc.state)
 				}
+				token(f)
+				f.Take()
+				appendTo(t, log, "before the first look")
 				time.Sleep(time.Second)
+				synctest.Wait()
+				if !token(f) {
+					t.Error("what happened before the first look is missed")
+				}
 				for range 3 {
 					token(f)
 					f.Take()
