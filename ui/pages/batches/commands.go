@@ -19,7 +19,7 @@ func (p *batches) Commands() []page.Command {
 	}
 	rows := []page.Command{
 		{Key: tab, Off: p.whyNone, Run: p.turn},
-		{Key: page.Bind("enter l right", "records"), Off: p.whyNotWhole, Run: p.records},
+		{Key: page.Bind("enter l right r", "records"), Off: p.whyNotWhole, Run: p.records},
 		{Key: page.Bind("n", "next damage"), Off: p.whyNone, Run: p.huntFrom(1)},
 		{Key: page.Bind("/", "find"), Off: p.whyNone, Run: p.question("")},
 		{Key: page.Bind("i", "index"), Off: p.whyNone, Run: p.to(page.Index)},
