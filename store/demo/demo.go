@@ -31,7 +31,7 @@ type Member interface {
 
 // Options tunes the traffic.
 type Options struct {
-	Rate int // records a second in all; 0 means 200
+	Rate int // records a second in all; 0 means 200, negative none
 	Seed uint64
 	Now  func() time.Time // nil means time.Now
 	// Join makes a consumer a member of a group. nil means that there are no consumers.
@@ -131,7 +131,7 @@ func (d *Demo) SetPaused(paused bool) { d.paused.Store(paused) }
 // topics creates what is missing and reports whether everything was.
 func (d *Demo) topics(ctx context.Context) (fresh bool, err error) {
 	fresh = true
-	for _, s := range shopTopics() {
+	for _, s := range shopTopics(d.rate.Load()) {
 		err := d.broker.CreateTopic(ctx, s)
 		if errors.Is(err, model.ErrExists) {
 			fresh = false

@@ -22,20 +22,24 @@ var shares = [...]struct {
 	part  float64
 }{{topicClicks, 0.72}, {topicOrders, 0.14}, {topicPayments, 0.10}, {topicStock, 0.04}}
 
-func shopTopics() []model.TopicSpec {
-	set := func(kv ...string) []model.ConfigChange {
-		var cs []model.ConfigChange
+// shopTopics are the topics for a rate in records a second. Segments are small, so that there are layers to look at from
+// the first minute on, but grow with the rate: a demo of 100,000 records a second should not roll all the time.
+func shopTopics(rate int64) []model.TopicSpec {
+	scale := max(1, rate/defaultRate)
+	topic := func(name string, partitions int32, segment int64, kv ...string) model.TopicSpec {
+		s := model.TopicSpec{Name: name, Partitions: partitions}
+		kv = append(kv, "segment.bytes", strconv.FormatInt(min(segment*scale, 64<<20), 10))
 		for i := 0; i < len(kv); i += 2 {
-			cs = append(cs, model.ConfigChange{Name: kv[i], Value: kv[i+1]})
+			s.Configs = append(s.Configs, model.ConfigChange{Name: kv[i], Value: kv[i+1]})
 		}
-		return cs
+		return s
 	}
 	return []model.TopicSpec{
-		{Name: topicOrders, Partitions: 3, Configs: set("segment.bytes", "262144", "retention.bytes", "67108864")},
-		{Name: topicPayments, Partitions: 2, Configs: set("segment.bytes", "131072", "retention.bytes", "67108864")},
-		{Name: topicClicks, Partitions: 4, Configs: set("segment.bytes", "1048576", "retention.bytes", "33554432", "file.delete.delay.ms", "5000")},
-		{Name: topicStock, Partitions: 1, Configs: set("cleanup.policy", "compact,delete", "segment.bytes", "131072", "retention.bytes", "33554432", "retention.ms", "-1")},
-		{Name: topicAudit, Partitions: 1, Configs: set("segment.bytes", "16384", "segment.ms", "8000", "retention.ms", "30000", "file.delete.delay.ms", "5000")},
+		topic(topicOrders, 3, 24<<10, "retention.bytes", "134217728"),
+		topic(topicPayments, 2, 12<<10, "retention.bytes", "134217728"),
+		topic(topicClicks, 4, 48<<10, "retention.bytes", "134217728", "file.delete.delay.ms", "5000"),
+		topic(topicStock, 1, 8<<10, "cleanup.policy", "compact,delete", "retention.bytes", "134217728", "retention.ms", "-1"),
+		topic(topicAudit, 1, 16<<10, "segment.ms", "8000", "retention.ms", "30000", "file.delete.delay.ms", "5000"),
 	}
 }
 

@@ -279,6 +279,9 @@ func (a *app) demoCmd() *cobra.Command {
 			if o.Rate < 0 {
 				return fmt.Errorf("--rate %d: want a number of records a second, 0 or more", o.Rate)
 			}
+			if o.Rate == 0 {
+				o.Rate = -1 // no traffic until + is pressed
+			}
 			src, err := a.eng.OpenDemo(c.Context(), o)
 			if err != nil {
 				return err

@@ -36,10 +36,10 @@ func (a *app) groups(ctx context.Context, src model.Source) error {
 		}
 		return nil
 	}
-	t := newTable(a.io.Out, "GROUP", "STATE", "TYPE", "PROTOCOL", ">MEMBERS", ">LAG", "TOPICS")
+	t := newTable(a.io.Out, "GROUP", "STATE", "TYPE", "PROTOCOL", "ASSIGNOR", ">MEMBERS", ">LAG", "TOPICS")
 	for i := range gs {
 		g := &gs[i]
-		if err := t.row(g.ID, string(g.State), g.Type, g.Protocol, strconv.Itoa(len(g.Members)), count(g.Lag), strings.Join(topicsOf(g), ", ")); err != nil {
+		if err := t.row(g.ID, string(g.State), g.Type, g.ProtocolType, g.Protocol, strconv.Itoa(len(g.Members)), count(g.Lag), strings.Join(topicsOf(g), ", ")); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (a *app) group(ctx context.Context, src model.Source, id string) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(a.io.Out, "%s  %s  %s  lag %s\n", safe(g.ID), g.State, safe(strings.TrimSpace(g.Type+" "+g.Protocol)), count(g.Lag))
+	fmt.Fprintf(a.io.Out, "%s  %s  %s  lag %s\n", safe(g.ID), g.State, safe(strings.Join(strings.Fields(g.Type+" "+g.ProtocolType+" "+g.Protocol), " ")), count(g.Lag))
 	for _, m := range g.Members {
 		var tps []string
 		for _, tp := range m.Assignment {

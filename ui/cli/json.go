@@ -278,10 +278,12 @@ func groupJSON(o *object, g *model.Group) []byte {
 	o.reset()
 	o.str("group", g.ID)
 	o.str("state", string(g.State))
-	o.str("protocol", g.Protocol)
+	o.str("protocol", g.ProtocolType)
 	o.num("members", int64(len(g.Members)))
 	o.list("topics", topicsOf(g))
 	o.count("lag", g.Lag)
+	o.str("type", g.Type)
+	o.str("assignor", g.Protocol)
 	return o.line()
 }
 
