@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/strata-kafka/strata/model"
-	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
 	"github.com/strata-kafka/strata/store/segment"
 )
@@ -21,7 +20,7 @@ func (v *View) Grown(o ViewOptions) (*View, bool, error) {
 		return v.Refresh(o)
 	}
 	last := v.layers[k]
-	info, err := os.Stat(filepath.Join(v.dir, v.name(last, layout.KindLog)))
+	info, err := os.Stat(filepath.Join(v.dir, v.name(last)))
 	if err != nil || info.Size() <= last.size || !last.active || last.tail == nil {
 		return v.Refresh(o)
 	}

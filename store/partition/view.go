@@ -194,7 +194,7 @@ func (v *View) swap(swaps []*layer) {
 	for _, s := range swaps {
 		t, err := v.tailOf(s, nil)
 		if err != nil {
-			v.faults = append(v.faults, v.fault(v.name(s, layout.KindLog), "swap", err.Error(), model.SevWarning))
+			v.faults = append(v.faults, v.fault(v.name(s), "swap", err.Error(), model.SevWarning))
 			t.Next = s.base + 1
 		}
 		to = max(to, t.Next, s.base+1)
@@ -336,9 +336,9 @@ func (v *View) fault(file, kind, what string, s model.Severity) model.Fault {
 	return model.Fault{TP: v.tp, File: file, Position: model.Unknown, Offset: model.Unknown, Kind: kind, What: what, Severity: s}
 }
 
-// name returns the base name of a layer's file.
-func (v *View) name(l *layer, kind string) string {
-	return layout.File{Base: l.base, Epoch: -1, Kind: kind, Suffix: l.suffix}.String()
+// name returns the base name of a layer's .log.
+func (v *View) name(l *layer) string {
+	return layout.File{Base: l.base, Epoch: -1, Kind: layout.KindLog, Suffix: l.suffix}.String()
 }
 
 // Dir is the partition's folder.

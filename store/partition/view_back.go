@@ -79,7 +79,7 @@ func (g *reading) layerBack(n int, to int64, parts [][]model.Record) ([][]model.
 		if err != nil {
 			return parts, false, err
 		}
-		full := false
+		var full bool
 		if parts, full, err = g.decodeBack(n, f, refs, to, parts); err != nil || full {
 			return parts, full, err
 		}
@@ -99,7 +99,7 @@ func (v *View) batchBefore(ctx context.Context, l *layer, f *segment.File, pos i
 	if at, ok := f.Before(pos); ok {
 		return at, nil
 	}
-	if _, err := v.walk(ctx, l); err != nil {
+	if err := v.walk(ctx, l); err != nil {
 		return 0, err
 	}
 	l.facts.mu.Lock()

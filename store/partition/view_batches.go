@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"github.com/strata-kafka/strata/model"
-	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
 	"github.com/strata-kafka/strata/store/segment"
 )
@@ -51,9 +50,7 @@ func (v *View) Batches(ctx context.Context, q model.BatchQuery) (model.BatchPage
 		return page, err
 	}
 	page.Total, page.Whole = l.facts.batches, l.facts.whole
-	for _, t := range l.facts.faults {
-		page.Faults = append(page.Faults, t)
-	}
+	page.Faults = append(page.Faults, l.facts.faults...)
 	if page.Whole && l.facts.tail.trailing > 0 {
 		page.Faults = append(page.Faults, v.tailFault(l, l.facts.walked, l.facts.tail))
 	}
@@ -287,7 +284,7 @@ func (v *View) BatchBytes(_ context.Context, base, pos int64) ([]byte, []model.F
 	}
 	defer f.Close()
 	if pos < 0 || pos >= f.Size {
-		return nil, nil, fmt.Errorf("%w: byte %d of %s, which has %d", model.ErrOutOfRange, pos, v.name(l, layout.KindLog), f.Size)
+		return nil, nil, fmt.Errorf("%w: byte %d of %s, which has %d", model.ErrOutOfRange, pos, v.name(l), f.Size)
 	}
 	size := int64(4 << 10)
 	if h, err := f.Header(pos); err == nil {

@@ -39,7 +39,7 @@ func (v *View) countAll(ctx context.Context) (int64, error) {
 		if l.upper <= v.start && l.upper > l.base {
 			continue
 		}
-		if _, err := v.walk(ctx, l); err != nil {
+		if err := v.walk(ctx, l); err != nil {
 			return 0, err
 		}
 	}

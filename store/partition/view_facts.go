@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/strata-kafka/strata/model"
-	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
 	"github.com/strata-kafka/strata/store/segment"
 )
@@ -131,22 +130,19 @@ func (f *facts) copyOut() segmentFacts {
 }
 
 // walk reads the headers of a layer to its end, once.
-func (v *View) walk(ctx context.Context, l *layer) (segmentFacts, error) {
+func (v *View) walk(ctx context.Context, l *layer) error {
 	f := l.facts
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.whole {
-		return f.copyOut(), nil
+		return nil
 	}
 	file, err := v.open(l)
 	if err != nil {
-		return segmentFacts{}, err
+		return err
 	}
 	defer file.Close()
-	if err := f.extend(ctx, v, l, file, -1); err != nil {
-		return segmentFacts{}, err
-	}
-	return f.copyOut(), nil
+	return f.extend(ctx, v, l, file, -1)
 }
 
 // extend walks on until batch number upTo has been passed, or with -1 to the end. f.mu is held.
@@ -314,7 +310,7 @@ func (v *View) scanFault(l *layer, s *segment.Scanner) model.Fault {
 
 // batchFault makes a fault at a byte of a layer's .log.
 func (v *View) batchFault(l *layer, pos, offset int64, kind, what string, s model.Severity) model.Fault {
-	return model.Fault{TP: v.tp, File: v.name(l, layout.KindLog), Position: pos, Offset: offset, Kind: kind, What: what, Severity: s}
+	return model.Fault{TP: v.tp, File: v.name(l), Position: pos, Offset: offset, Kind: kind, What: what, Severity: s}
 }
 
 // maxTime returns the largest timestamp of a layer: its time index's last word, or what its headers say.

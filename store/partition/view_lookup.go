@@ -63,7 +63,7 @@ func (k *lookup) byOffset(target int64) error {
 	}
 	n, compared := k.segments(target)
 	k.step("segments", fmt.Sprintf("binary search over %d base offsets, %d compared", len(v.layers), compared),
-		v.name(v.layers[n], "log"))
+		v.name(v.layers[n]))
 	for ; n < len(v.layers); n++ {
 		l := v.layers[n]
 		f, err := v.open(l)
@@ -77,7 +77,7 @@ func (k *lookup) byOffset(target int64) error {
 			return err
 		}
 		if n+1 < len(v.layers) {
-			k.step("segments", "nothing at or behind the offset in it", "go on in "+v.name(v.layers[n+1], "log"))
+			k.step("segments", "nothing at or behind the offset in it", "go on in "+v.name(v.layers[n+1]))
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (k *lookup) byTime(ms int64) error {
 			continue
 		}
 		k.step("segments", fmt.Sprintf("the first of %d with a record that young, %d before it", len(v.layers), n),
-			fmt.Sprintf("%s, youngest %s", v.name(l, "log"), timeText(youngest[n])))
+			fmt.Sprintf("%s, youngest %s", v.name(l), timeText(youngest[n])))
 		f, err := v.open(l)
 		if err != nil {
 			return err

@@ -259,14 +259,14 @@ func (w *searcher) chunk(c chunk) (out found) {
 		}
 		h := w.sc.Header()
 		out.at = max(out.at, h.LastOffset())
-		if w.batch(c.n, f, h, &out) {
+		if w.batch(c.n, h, &out) {
 			return out
 		}
 	}
 }
 
 // batch searches the batch that the scanner is at; true means that there are hits enough.
-func (w *searcher) batch(n int, f *segment.File, h record.Header, out *found) bool {
+func (w *searcher) batch(n int, h record.Header, out *found) bool {
 	s := w.s
 	if h.LastOffset() < s.from || h.BaseOffset >= s.to && !h.Legacy() || h.Control() && !s.q.Control ||
 		s.q.Since > 0 && h.MaxTimestamp < s.q.Since && h.MaxTimestamp != model.NoTime ||

@@ -30,7 +30,7 @@ func (v *View) Segments(ctx context.Context, r model.Retention, now int64) ([]mo
 		l := v.layers[i]
 		if _, whole := l.facts.known(); !whole && l.size <= budget {
 			budget -= l.size
-			_, _ = v.walk(ctx, l) // its error comes with the row
+			_ = v.walk(ctx, l) // its error comes with the row
 		}
 		if err := v.inflate(ctx, l, &inflate); err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func (v *View) Segments(ctx context.Context, r model.Retention, now int64) ([]mo
 func (v *View) segmentRow(ctx context.Context, l *layer) model.Segment {
 	s := model.Segment{TopicPartition: v.tp, Base: l.base, Last: model.Unknown, Bytes: l.size, Inflated: model.Unknown,
 		FirstTimestamp: model.NoTime, LastTimestamp: model.NoTime, State: l.state, Leaves: model.NoTime,
-		Path: filepath.Join(v.dir, v.name(l, layout.KindLog)), IndexEntries: -1, TimeEntries: -1, TxnEntries: -1}
+		Path: filepath.Join(v.dir, v.name(l)), IndexEntries: -1, TimeEntries: -1, TxnEntries: -1}
 	f, err := v.open(l)
 	if err != nil {
 		s.Err = err
@@ -176,11 +176,9 @@ func (v *View) inflate(ctx context.Context, l *layer, budget *int64) error {
 // the oldest on, stopping at the first one that may stay; what lies below the log start, then what is too much, then
 // what is too old.
 func (v *View) leaves(rows []model.Segment, r model.Retention, now int64) {
-	oversize := int64(math.MaxInt64)
+	oversize := int64(-1)
 	if r.Delete && r.Bytes >= 0 {
 		oversize = v.bytes - r.Bytes
-	} else {
-		oversize = -1
 	}
 	due := int64(math.MinInt64) // when all before it have gone
 	started, sized := true, true

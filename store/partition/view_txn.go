@@ -26,7 +26,6 @@ type txnCache struct {
 	stable int64
 	// where to go on when the log has grown
 	upTo int64
-	from int64 // where the last walk began; with upTo known
 }
 
 // newTxnCache takes over what old knows, where the log has only grown since.
@@ -76,7 +75,7 @@ func (v *View) keepUp(old *View) {
 		}
 		for _, l := range v.layers {
 			if l.grew {
-				_, _ = v.walk(ctx, l) // asked for again, and answered with its error, by Count
+				_ = v.walk(ctx, l) // asked for again, and answered with its error, by Count
 			}
 		}
 	}

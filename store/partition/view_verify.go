@@ -86,7 +86,7 @@ func (p part) broken(size int64) bool {
 // layer checks one segment.
 func (c *check) layer(l *layer) error {
 	v := c.v
-	name := v.name(l, layout.KindLog)
+	name := v.name(l)
 	f, err := v.open(l)
 	if err != nil {
 		c.fault(v.fault(name, "read", err.Error(), model.SevDamage))
@@ -200,7 +200,7 @@ func (c *check) smallFiles() {
 		c.fault(c.v.fault(layout.PartitionMetaFile, "read", err.Error(), model.SevWarning))
 	}
 	for _, l := range c.v.left {
-		t := c.v.fault(c.v.name(l, layout.KindLog), "leftover", "a broker removes it at its next start", model.SevInfo)
+		t := c.v.fault(c.v.name(l), "leftover", "a broker removes it at its next start", model.SevInfo)
 		if l.state == model.SegmentSealed {
 			t.What = "replaced by the .swap files beside it at a broker's next start"
 		}

@@ -309,14 +309,13 @@ func TestSeekTimeCases(t *testing.T) {
 func TestVerifyCases(t *testing.T) {
 	k, T := segtest.Kitchen(), segtest.T
 	type files struct {
-		log            []byte
-		index, times   []segtest.Pair
-		grow           int64
-		upper          int64
-		active         bool
-		epochs         []layout.Epoch
-		txns           []segtest.Txn
-		wrongly, noTxn bool
+		log          []byte
+		index, times []segtest.Pair
+		grow         int64
+		upper        int64
+		active       bool
+		epochs       []layout.Epoch
+		txns         []segtest.Txn
 	}
 	ok := func(change func(*files)) files {
 		f := files{log: k, index: segtest.KitchenIndex(), times: segtest.KitchenTimes(), txns: []segtest.Txn{{1001, 6, 8, 9}}}
@@ -352,7 +351,7 @@ func TestVerifyCases(t *testing.T) {
 			[]string{"info +820 torn: torn batch: has 40 of 73 bytes"}},
 		"S11 sealed": {ok(func(f *files) { f.log, f.index = k[:860], segtest.KitchenIndex()[:9] }),
 			[]string{"damage +820 torn: torn batch: has 40 of 73 bytes"}},
-		"an abort that is not listed": {ok(func(f *files) { f.txns = nil; f.noTxn = true }),
+		"an abort that is not listed": {ok(func(f *files) { f.txns = nil }),
 			[]string{"warning .txnindex+-1 txnindex: the abort at offset 8 of producer 1001 is missing"}},
 		"a commit that is listed": {ok(func(f *files) { f.txns = []segtest.Txn{{1000, 3, 5, 6}, {1001, 6, 8, 9}} }),
 			[]string{"warning .txnindex+0 txnindex: entry 0 says that offset 5 is an abort, it is not"}},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 
 	"github.com/strata-kafka/strata/model"
 )
@@ -69,11 +68,12 @@ func (t *table) used(is func([]byte) bool) int64 {
 	if last == nil || is(last) {
 		return t.slots
 	}
-	return t.search(0, t.slots-1, func(e []byte) bool { return !is(e) })
+	return t.search(t.slots-1, func(e []byte) bool { return !is(e) })
 }
 
-// search returns the first i in [lo, hi) for which yes holds, or hi; yes must not hold before it holds.
-func (t *table) search(lo, hi int64, yes func([]byte) bool) int64 {
+// search returns the first i below hi for which yes holds, or hi; yes must not hold before it holds.
+func (t *table) search(hi int64, yes func([]byte) bool) int64 {
+	lo := int64(0)
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		ahead := int64(1)
@@ -135,7 +135,7 @@ func (x *OffsetIndex) At(i int64) (offset, pos int64, ok bool) {
 // Floor returns the number of the last entry whose offset is at most the given one, or -1, and how many entries were
 // compared.
 func (x *OffsetIndex) Floor(offset int64) (i int64, compared int) {
-	n := x.search(0, x.n, func(e []byte) bool {
+	n := x.search(x.n, func(e []byte) bool {
 		compared++
 		o, _ := x.entry(e)
 		return o > offset
@@ -145,7 +145,7 @@ func (x *OffsetIndex) Floor(offset int64) (i int64, compared int) {
 
 // FloorPos returns the number of the last entry whose position is at most pos, or -1.
 func (x *OffsetIndex) FloorPos(pos int64) int64 {
-	return x.search(0, x.n, func(e []byte) bool {
+	return x.search(x.n, func(e []byte) bool {
 		_, p := x.entry(e)
 		return p > pos
 	}) - 1
@@ -210,7 +210,7 @@ func (x *TimeIndex) At(i int64) (ms, offset int64, ok bool) {
 
 // Floor returns the number of the last entry whose timestamp is at most ms, or -1, and how many entries were compared.
 func (x *TimeIndex) Floor(ms int64) (i int64, compared int) {
-	n := x.search(0, x.n, func(e []byte) bool {
+	n := x.search(x.n, func(e []byte) bool {
 		compared++
 		t, _ := x.entry(e)
 		return t > ms
@@ -282,18 +282,6 @@ func (a AbortedTxn) sound() error {
 		return fmt.Errorf("last stable offset %d after the abort at %d", a.Stable, a.Last)
 	}
 	return nil
-}
-
-// abortedBetween returns the entries whose transactions reach into [from, to); list is in the order of Last.
-func abortedBetween(list []AbortedTxn, from, to int64) []AbortedTxn {
-	i := sort.Search(len(list), func(i int) bool { return list[i].Last >= from })
-	var out []AbortedTxn
-	for _, a := range list[i:] {
-		if a.First < to {
-			out = append(out, a)
-		}
-	}
-	return out
 }
 
 // Entry returns the entry as the model has it, with what is wrong with it.
