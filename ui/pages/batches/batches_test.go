@@ -176,9 +176,11 @@ func TestKeysOpen(t *testing.T) {
 	at.Offset = base
 	older := model.PartitionAddress(orders2)
 	older.Segment = 4_488_002
+	entry := segment()
+	entry.Offset = base
 	for key, want := range map[string]page.Open{
 		"enter": {Kind: page.Records, Addr: at},
-		"i":     {Kind: page.Index, Addr: segment()},
+		"i":     {Kind: page.Index, Addr: entry},
 		"v":     {Kind: page.Check, Addr: segment()},
 		"x":     {Kind: page.Lookup, Addr: at},
 	} {

@@ -112,6 +112,9 @@ func (p *batches) to(k page.Kind) func() tea.Cmd {
 	return func() tea.Cmd {
 		a := model.PartitionAddress(p.tp)
 		a.Segment = p.base
+		if b, ok := p.at(); ok && k == page.Index {
+			a.Offset = b.Base // the index begins at the entry that leads here
+		}
 		return page.Goto(k, a)
 	}
 }

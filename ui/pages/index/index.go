@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -30,6 +31,8 @@ type window struct {
 	entries []model.IndexEntry
 	total   int64
 	looked  int64 // entries that a hunt has passed
+	seek    bool  // the cursor goes to entry at
+	at      int64
 }
 
 // target is the batch to which an entry leads.
@@ -47,6 +50,7 @@ type index struct {
 	tp   model.TopicPartition
 	base int64
 	src  reader
+	from int64 // offset to begin at; Unknown for none
 
 	kind   kit.Choice
 	win    page.Slot[window]
@@ -62,9 +66,10 @@ type index struct {
 	err    error
 }
 
-// New makes the page for a segment; o.Args.Index says which index comes first.
+// New makes the page for a segment; o.Args.Index says which index comes first, and an offset the entry to begin at: the
+// last one not beyond it.
 func New(env page.Env, o page.Open) page.Page {
-	p := &index{Env: env, tp: o.Addr.TP(), base: o.Addr.Segment}
+	p := &index{Env: env, tp: o.Addr.TP(), base: o.Addr.Segment, from: o.Addr.Offset}
 	p.src, _ = env.Src.(reader)
 	p.kind = kit.Choice{Options: []string{string(model.OffsetIndex), string(model.TimeIndex), string(model.TxnIndex)}}
 	p.kind.Choose(string(o.Args.Index))
@@ -100,8 +105,29 @@ func columns(k model.IndexKind) []kit.Column {
 func (p *index) which() model.IndexKind { return model.IndexKind(p.kind.Value()) }
 
 func (p *index) Title() string { return "index" }
-func (p *index) Init() tea.Cmd { return p.ask(0) }
 func (p *index) Busy() bool    { return p.win.Slow() || p.hunt.Slow() || p.lead.Slow() }
+
+// Init asks for the first entries, or for those around the one to begin at.
+func (p *index) Init() tea.Cmd {
+	if p.src == nil || p.from <= p.base {
+		return p.ask(0)
+	}
+	k, from := p.which(), p.from
+	return p.win.Start(p.Ctx, func(ctx context.Context) (window, error) {
+		_, n, err := p.src.IndexEntries(ctx, p.tp, p.base, k, 0, 1)
+		if err != nil {
+			return window{}, err
+		}
+		// The entries' offsets rise: look for the first one beyond.
+		at := sort.Search(int(n), func(i int) bool {
+			e, _, err := p.src.IndexEntries(ctx, p.tp, p.base, k, int64(i), 1)
+			return err != nil || len(e) == 0 || e[0].Offset > from
+		})
+		w := window{seek: true, at: max(0, int64(at)-1)}
+		w.entries, w.total, err = p.src.IndexEntries(ctx, p.tp, p.base, k, max(0, w.at-around), chunk)
+		return w, err
+	})
+}
 
 func (p *index) Close() {
 	p.win.Cancel()
@@ -159,6 +185,9 @@ func (p *index) take(w window, err error) tea.Cmd {
 	}
 	p.loaded = true
 	news := p.store(w)
+	if w.seek {
+		p.table.SetCursor(w.at)
+	}
 	if p.stale {
 		return p.refresh()
 	}

@@ -84,6 +84,33 @@ func TestLeadsToABatch(t *testing.T) {
 	}
 }
 
+func TestBeginsAtTheEntryBelowAnOffset(t *testing.T) {
+	src := sample(100)
+	for name, tc := range map[string]struct {
+		offset int64
+		kind   model.IndexKind
+		want   int64
+	}{
+		"between two":  {base + 10_250, model.OffsetIndex, 19},
+		"an entry's":   {base + 10_499, model.OffsetIndex, 20},
+		"before all":   {base + 1, model.OffsetIndex, 0},
+		"behind all":   {base + 1_000_000, model.OffsetIndex, 99},
+		"by time":      {base + 10_250, model.TimeIndex, 19},
+		"no offset":    {model.Unknown, model.OffsetIndex, 0},
+		"the segments": {base, model.OffsetIndex, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := segment()
+			a.Offset = tc.offset
+			p := New(uitest.Env(t, src), page.Open{Addr: a, Args: page.Args{Index: tc.kind}}).(*index)
+			uitest.Drive(p, p.Init())
+			if p.table.Cursor() != tc.want {
+				t.Errorf("on entry %d, want %d", p.table.Cursor(), tc.want)
+			}
+		})
+	}
+}
+
 func TestNextThatIsWrong(t *testing.T) {
 	p := open(t, sample(5000), "")
 	uitest.Press(p, "n")

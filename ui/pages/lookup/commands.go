@@ -70,6 +70,9 @@ func (p *lookup) open() tea.Cmd {
 			return page.Say(page.Warn, "that index led to no record")
 		}
 		a.Segment = r.Segment
+		if r.Found {
+			a.Offset = r.Offset // the index page begins at the entry below it
+		}
 		return page.Send(page.Open{Kind: page.Index, Addr: a, Args: page.Args{Index: k}})
 	}
 	switch {

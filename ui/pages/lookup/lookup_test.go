@@ -87,7 +87,7 @@ func TestTypedOffsetAndTime(t *testing.T) {
 func TestStepsLeadToTheirPlaces(t *testing.T) {
 	p := open(t, sample(), at(4_490_013))
 	seg, pos, rec := model.PartitionAddress(orders2), model.PartitionAddress(orders2), model.PartitionAddress(orders2)
-	seg.Segment, rec.Offset = 4_488_002, 4_490_013
+	seg.Segment, seg.Offset, rec.Offset = 4_488_002, 4_490_013, 4_490_013
 	pos.Segment, pos.Position = 4_488_002, 49_524
 	for step, want := range map[string]page.Open{
 		"segments": {Kind: page.Segments, Addr: rec},

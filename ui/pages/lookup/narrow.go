@@ -12,8 +12,10 @@ const maxProbes = 40
 // probe is one comparison of a binary search over n things: those from lo up to hi are still possible, mid is looked at.
 type probe struct {
 	n, lo, hi, mid int64
-	value          int64 // of mid; Unknown where it has none
-	right          bool  // mid is not beyond the target: the search goes on to its right
+	value          int64 // of mid
+	goal           int64 // what it is compared with
+	right          bool  // mid is not beyond the goal: the search goes on to its right
+	time           bool  // value and goal are times
 }
 
 // narrow searches the lists of a lookup once more and keeps each comparison. What cannot be read has no bars.
@@ -27,11 +29,21 @@ func (p *lookup) narrow(ctx context.Context, t model.Target, r *model.LookupResu
 	if !r.Found {
 		return out
 	}
+	goal := t.Offset
 	if t.ByTime {
-		out["timeindex"] = p.overIndex(ctx, r.Segment, model.TimeIndex, func(e *model.IndexEntry) int64 { return e.Timestamp }, t.Time)
-		return out
+		// The time index says up to which offset all is older; the offset index is searched for that.
+		goal = r.Segment
+		out["timeindex"] = p.overIndex(ctx, r.Segment, model.TimeIndex, t.Time, func(e *model.IndexEntry) int64 {
+			if e.Timestamp <= t.Time {
+				goal = max(goal, e.Offset)
+			}
+			return e.Timestamp
+		})
+		for i := range out["timeindex"] {
+			out["timeindex"][i].time = true
+		}
 	}
-	out["index"] = p.overIndex(ctx, r.Segment, model.OffsetIndex, func(e *model.IndexEntry) int64 { return e.Offset }, t.Offset)
+	out["index"] = p.overIndex(ctx, r.Segment, model.OffsetIndex, goal, func(e *model.IndexEntry) int64 { return e.Offset })
 	return out
 }
 
@@ -45,7 +57,7 @@ func overSegments(segs []model.Segment, target int64) []probe {
 	return search(int64(len(bases)), target, func(i int64) (int64, bool) { return bases[i], true })
 }
 
-func (p *lookup) overIndex(ctx context.Context, base int64, k model.IndexKind, of func(*model.IndexEntry) int64, target int64) []probe {
+func (p *lookup) overIndex(ctx context.Context, base int64, k model.IndexKind, target int64, of func(*model.IndexEntry) int64) []probe {
 	_, n, err := p.src.IndexEntries(ctx, p.tp, base, k, 0, 1)
 	if err != nil {
 		return nil
@@ -68,7 +80,7 @@ func search(n, target int64, at func(i int64) (int64, bool)) []probe {
 		if !ok {
 			return out
 		}
-		out = append(out, probe{n, lo, hi, mid, v, v <= target})
+		out = append(out, probe{n: n, lo: lo, hi: hi, mid: mid, value: v, goal: target, right: v <= target})
 		if v <= target {
 			lo = mid + 1
 		} else {

@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	gutter    = 2  // the list's own
 	nameCells = 11 // a step's word
 	barCells  = 32
 )
@@ -95,21 +96,19 @@ func (p *lookup) probe(l *kit.Line, step string, at line, w int) {
 	l.Add(t.Dim, what+kit.PadLeft(kit.Number(b.mid), kit.Width(kit.Number(b.n)))+"  ")
 	widest := 0
 	for i := range probes {
-		widest = max(widest, kit.Width(p.figure(probes[i].value)))
+		widest = max(widest, kit.Width(p.figure(&probes[i], probes[i].value)))
 	}
-	l.Text(kit.PadLeft(p.figure(b.value), widest)).Add(t.Dim, word+p.figure(p.goal()))
-}
-
-func (p *lookup) goal() int64 {
-	if p.last.target.ByTime {
-		return p.last.target.Time
+	l.Text(kit.PadLeft(p.figure(b, b.value), widest)).Add(t.Dim, word)
+	goal := p.figure(b, b.goal)
+	if l.Width()+kit.Width(goal)+gutter > w {
+		goal = "target" // it stands in the input, too
 	}
-	return p.last.target.Offset
+	l.Add(t.Dim, goal)
 }
 
 // figure writes what is compared: an offset, or a time.
-func (p *lookup) figure(n int64) string {
-	if p.last.target.ByTime {
+func (p *lookup) figure(b *probe, n int64) string {
+	if b.time {
 		return p.Clock.Stamp(n)
 	}
 	return kit.Number(n)
