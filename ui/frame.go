@@ -65,7 +65,7 @@ func (r *root) body(h int) []string {
 			over = over[len(over)-h:]
 		}
 		for i, l := range over {
-			lines[h-len(over)+i] = kit.Pad(kit.Guard(l), r.w)
+			lines[h-len(over)+i] = kit.OneLine(kit.Pad(kit.Guard(l), r.w))
 		}
 	}
 	return lines
@@ -75,7 +75,7 @@ func (r *root) body(h int) []string {
 func (r *root) fill(lines []string, view string) []string {
 	for i := range lines {
 		line, rest, _ := strings.Cut(view, "\n")
-		lines[i], view = kit.Pad(kit.Guard(line), r.w), rest
+		lines[i], view = kit.OneLine(kit.Pad(kit.Guard(line), r.w)), rest
 	}
 	return lines
 }

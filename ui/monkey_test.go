@@ -83,6 +83,7 @@ func (m *monkey) key() tea.KeyMsg {
 // TestMonkey presses some hundred keys in each of some walks over all pages, resizes and changes between: nothing may
 // panic, and each frame must fit. What leaves the program, or hands the terminal to another one, is left out.
 func TestMonkey(t *testing.T) {
+	t.Chdir(t.TempDir()) // values may be saved
 	for seed := range *monkeys {
 		var src model.Source = uitest.NewSource(uitest.Now())
 		switch seed % 4 {

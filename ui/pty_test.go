@@ -295,7 +295,7 @@ func TestResizeStorm(t *testing.T) {
 }
 
 // allowed are the sequences that frames are made of; nothing else may reach the terminal.
-var allowed = regexp.MustCompile(`\x1b\[[0-9;]*[mKJHABCDfGd]|\x1b\[\?(25|1002|1003|1006|1015|1049|2004|1000|1004)[hl]`)
+var allowed = regexp.MustCompile(`\x1b\[[0-9;]*[mKJHABCDfGd]|\x1b\[\?(7|25|1002|1003|1006|1015|1049|2004|1000|1004)[hl]`)
 
 func TestNothingButFramesReachesTheTerminal(t *testing.T) {
 	x := startTerm(t, "run", 100, 30)

@@ -37,6 +37,22 @@ func Guard(line string) string {
 	return string(b)
 }
 
+// The terminal's automatic margins: with them off, what is too wide ends at the edge instead of on the next line.
+const (
+	marginOff = "\x1b[?7l"
+	marginOn  = "\x1b[?7h"
+)
+
+// OneLine keeps a whole line of the screen on its line where terminals disagree on how wide its letters are (skin tones,
+// joined letters of Indic scripts, vowel signs): what a terminal takes for wider is cut off at the edge, and shears
+// nothing but its own line.
+func OneLine(line string) string {
+	if _, ok := quickWidth(line); ok {
+		return line
+	}
+	return marginOff + line + marginOn
+}
+
 // colourAt returns the length of the colour sequence that s begins with, 0 for none.
 func colourAt(s string) int {
 	if len(s) < 3 || s[0] != 0x1b || s[1] != '[' {
