@@ -145,6 +145,23 @@ func TestSearchKeepsItsComparisons(t *testing.T) {
 	}
 }
 
+func TestTextThatIsCutIsWholeBelow(t *testing.T) {
+	src := sample()
+	src.Found.Steps[1].Value = "entry 1: nothing younger than 2023-11-14T22:59:18.129Z up to offset 837"
+	p := open(t, src, at(4_490_013))
+	for i, l := range p.lines {
+		if l.step == 1 && l.kind == lineValue {
+			p.list.SetCursor(int64(i))
+		}
+	}
+	if n := strings.Count(uitest.Plainly(p.View(80, 24)), src.Found.Steps[1].Value); n != 1 {
+		t.Errorf("it is there %d times at 80", n)
+	}
+	if n := strings.Count(uitest.Plainly(p.View(120, 24)), src.Found.Steps[1].Value); n != 1 {
+		t.Errorf("it is there %d times at 120", n)
+	}
+}
+
 func TestStates(t *testing.T) {
 	src := sample()
 	src.Found = model.LookupResult{Offset: 4_812_339, Segment: -1, Steps: []model.LookupStep{{Step: "range", What: "offset 9 is not below the log end\x1b[2J", Value: "the log ends at 4812339"}},

@@ -134,7 +134,28 @@ func (p *lookup) foot(w int) string {
 			second.Add(t.Dim, " and "+kit.Number(int64(n))+" more")
 		}
 	}
+	if text := p.cutText(w); text != "" && len(r.Faults) == 0 {
+		second.Add(t.Dim, text)
+	}
 	return page.Rule(t, w, "") + "\n" + l.Fit(w) + "\n" + second.Fit(w)
+}
+
+// cutText is the text under the cursor where the line has no room for all of it.
+func (p *lookup) cutText(w int) string {
+	i := p.list.Cursor()
+	if i >= int64(len(p.lines)) {
+		return ""
+	}
+	at := p.lines[i]
+	step := &p.last.result.Steps[at.step]
+	text := step.What
+	if at.kind == lineValue {
+		text = step.Value
+	}
+	if text = kit.Safe(text, 400); at.kind == lineProbe || kit.Width(text) <= w-nameCells-gutter-2 {
+		return ""
+	}
+	return text
 }
 
 // indexOf returns the index that a step looked into.
