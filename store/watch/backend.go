@@ -10,7 +10,7 @@ import (
 
 // bufferedEvents is how many events wait for the loop before the kernel's own queue fills: enough that reader and
 // loop change places seldom, small enough to be of no weight (24 bytes each and a name).
-const bufferedEvents = 1024
+const bufferedEvents = 512
 
 // backend is what gives events: fsnotify, or a test's fake.
 type backend interface {

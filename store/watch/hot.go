@@ -27,14 +27,20 @@ type heat struct {
 func (w *Watcher) written(e *entry, now time.Time) {
 	e.quiet = false
 	e.mark()
-	if now.Sub(e.since) > hotSlot {
-		e.since, e.events = now, 0
+	h := e.heat
+	if h == nil {
+		h = &heat{since: now}
+		e.heat = h
 	}
-	if e.events++; e.events < hotEvents || !e.held {
+	if now.Sub(h.since) > hotSlot {
+		h.since, h.events = now, 0
+	}
+	if h.events++; h.events < hotEvents || !e.held {
 		return
 	}
 	_ = w.back.Remove(e.path) // an error says that it is gone: that will be seen
-	e.held, e.hot, e.events, e.until, e.sign = false, true, 0, now.Add(hotTime), nil
+	e.held, e.hot, e.sign = false, true, nil
+	h.events, h.until = 0, now.Add(hotTime)
 	w.hot = append(w.hot, e)
 	select {
 	case w.warm <- struct{}{}:
@@ -54,7 +60,7 @@ func (w *Watcher) lookHot() bool {
 	defer w.mu.Unlock()
 	now := time.Now()
 	w.hot = slices.DeleteFunc(w.hot, func(e *entry) bool {
-		if now.Before(e.until) {
+		if now.Before(e.heat.until) {
 			return false
 		}
 		e.hot = false

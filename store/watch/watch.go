@@ -49,14 +49,32 @@ type Watcher struct {
 
 // entry is a folder that is wanted.
 type entry struct {
-	path string
-	feed *Feed   // the first that wants it
-	more []*Feed // the others
-	held bool    // the kernel watches it
-	hot  bool    // it is written to so fast that it is looked at again and again instead: see hot.go
-	heat
-	quiet bool  // no event since the last re-stat
-	sign  *sign // nil until the first re-stat
+	path  string
+	feed  *Feed   // the first that wants it
+	more  *others // nil for most
+	held  bool    // the kernel watches it
+	hot   bool    // it is written to so fast that it is looked at again and again instead: see hot.go
+	heat  *heat   // nil until the first write
+	quiet bool    // no event since the last re-stat
+	sign  *sign   // nil until the first re-stat
+}
+
+// others are the Feeds that want a folder beside the first.
+type others struct{ feeds []*Feed }
+
+// wants reports whether a Feed wants the folder.
+func (e *entry) wants(f *Feed) bool {
+	return e.feed == f || e.more != nil && slices.Contains(e.more.feeds, f)
+}
+
+// feeds calls each for all that want the folder.
+func (e *entry) feeds(each func(*Feed)) {
+	each(e.feed)
+	if e.more != nil {
+		for _, f := range e.more.feeds {
+			each(f)
+		}
+	}
 }
 
 // New returns a Watcher. It does not fail: where the system gives no events it polls, and State says so.
@@ -137,8 +155,11 @@ func (w *Watcher) add(f *Feed, dir string) {
 		e = &entry{path: dir, feed: f}
 		w.dirs[dir] = e
 		w.polled++
-	} else if e.feed != f && !slices.Contains(e.more, f) {
-		e.more = append(e.more, f)
+	} else if !e.wants(f) {
+		if e.more == nil {
+			e.more = &others{}
+		}
+		e.more.feeds = append(e.more.feeds, f)
 	}
 	if !e.held && !e.hot {
 		w.hold(e)
@@ -180,8 +201,8 @@ func (w *Watcher) remove(f *Feed, dir string) {
 // leave takes a Feed off an entry, and the entry away with its last Feed. w.mu is held.
 func (w *Watcher) leave(f *Feed, e *entry) {
 	switch {
-	case e.feed == f && len(e.more) > 0:
-		e.feed, e.more = e.more[0], e.more[1:]
+	case e.feed == f && e.more != nil && len(e.more.feeds) > 0:
+		e.feed, e.more.feeds = e.more.feeds[0], e.more.feeds[1:]
 	case e.feed == f:
 		delete(w.dirs, e.path)
 		if e.hot {
@@ -192,8 +213,8 @@ func (w *Watcher) leave(f *Feed, e *entry) {
 			// An error says that the folder is gone, and its watch with it.
 			_ = w.back.Remove(e.path)
 		}
-	default:
-		e.more = slices.DeleteFunc(e.more, func(o *Feed) bool { return o == f })
+	case e.more != nil:
+		e.more.feeds = slices.DeleteFunc(e.more.feeds, func(o *Feed) bool { return o == f })
 	}
 }
 
@@ -201,7 +222,7 @@ func (w *Watcher) drop(f *Feed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.dirs {
-		if e.feed == f || slices.Contains(e.more, f) {
+		if e.wants(f) {
 			w.leave(f, e)
 		}
 	}
@@ -311,10 +332,7 @@ func (w *Watcher) happened(dir string) {
 }
 
 func (e *entry) mark() {
-	e.feed.mark(e.path)
-	for _, f := range e.more {
-		f.mark(e.path)
-	}
+	e.feeds(func(f *Feed) { f.mark(e.path) })
 }
 
 // markAll tells every Feed that events were lost.
@@ -323,11 +341,11 @@ func (w *Watcher) markAll() {
 	defer w.mu.Unlock()
 	var told []*Feed
 	for _, e := range w.dirs {
-		for _, f := range append([]*Feed{e.feed}, e.more...) {
+		e.feeds(func(f *Feed) {
 			if !slices.Contains(told, f) {
 				told = append(told, f)
 				f.mark("")
 			}
-		}
+		})
 	}
 }
