@@ -19,7 +19,6 @@ type layer struct {
 	page   page.Page
 	cancel context.CancelFunc
 	missed *model.Change // while covered
-	shown  bool          // Init was run
 }
 
 func (l *layer) close() {

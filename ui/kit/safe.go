@@ -120,6 +120,8 @@ func unseen(r rune) bool {
 		return false
 	case r >= 0xFE00 && r <= 0xFE0F, r >= 0xE0000 && r <= 0xE0FFF: // variation selectors, tags
 		return true
+	case r >= 0x1F3FB && r <= 0x1F3FF: // skin tones: terminals disagree on whether they take cells of their own
+		return true
 	case r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0, r == 0x034F, r == 0x20E3: // fillers, joiner, keycap
 		return true
 	case r >= 0x180B && r <= 0x180F, r >= 0x17B4 && r <= 0x17B5, r >= 0xFFF0 && r <= 0xFFFB:

@@ -4,7 +4,7 @@ import "strings"
 
 // Empty fills h lines of w cells with what a page would show and the key that makes it so.
 func Empty(t *Theme, w, h int, what, next string) string {
-	return centred(t, w, h, []Span{{what, Style{}}, {next, t.Dim}})
+	return centred(w, h, []Span{{what, Style{}}, {next, t.Dim}})
 }
 
 // Problem fills h lines of w cells with an error and what can be done next. Both are made safe here.
@@ -17,11 +17,11 @@ func Problem(t *Theme, w, h int, err, next string) string {
 		}
 		spans = append(spans, Span{sign + l, t.Bad})
 	}
-	return centred(t, w, h, append(spans, Span{"  " + Safe(next, 400), t.Dim}))
+	return centred(w, h, append(spans, Span{"  " + Safe(next, 400), t.Dim}))
 }
 
 // centred puts lines a third down, at the same left edge.
-func centred(t *Theme, w, h int, lines []Span) string {
+func centred(w, h int, lines []Span) string {
 	if h <= 0 {
 		return ""
 	}
