@@ -77,7 +77,9 @@ func (d *Dir) countLocked(ctx context.Context, p *part, v *partition.View) error
 
 // recount brings the count of a log that has grown up to date, if it was counted before. p.mu is held.
 func (d *Dir) recount(p *part) {
-	row := p.row // written under p.mu
+	d.mu.Lock()
+	row := p.row
+	d.mu.Unlock()
 	if row.Records.State == model.CountExact || !p.counted.ok || p.view == nil {
 		return
 	}

@@ -69,7 +69,7 @@ func (c *cursor) cut(active int64) bool {
 
 // there reports whether a batch is still where it was; known is false where its file has gone.
 func (s step) there(dir string) (ok, known bool) {
-	f, err := os.Open(filepath.Join(dir, layout.FileName(s.seg, layout.KindLog)))
+	f, err := segment.OpenRegular(filepath.Join(dir, layout.FileName(s.seg, layout.KindLog)))
 	if err != nil {
 		return false, false
 	}

@@ -88,7 +88,7 @@ func fileRoot(abs string) (r *root, base int64, tidy func(), err error) {
 
 // firstOffset returns the offset of a file's first batch, or 0 where it begins with none.
 func firstOffset(path string) (int64, error) {
-	f, err := os.Open(path)
+	f, err := segment.OpenRegular(path)
 	if err != nil {
 		return 0, err
 	}

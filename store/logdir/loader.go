@@ -31,6 +31,7 @@ type loader struct {
 	mu     sync.Mutex
 	queues [levels][]*part
 	busy   int
+	first  bool          // all was loaded once
 	more   chan struct{} // closed and renewed when something is queued or done
 }
 
@@ -99,14 +100,31 @@ func (l *loader) run() {
 		d.mu.Lock()
 		p.queued[at] = false
 		d.mu.Unlock()
+		begin := time.Now()
 		d.loadPart(p, at, &told)
 		l.mu.Lock()
 		l.busy--
 		idle := l.busy == 0
+		rest := at == later && l.first
+		l.first = l.first || idle && len(l.queues[later]) == 0 && d.ctx.Err() == nil && at == later
 		l.mu.Unlock()
 		if idle {
 			l.wake()
 		}
+		if rest {
+			// What is on no screen must not keep a core busy, however many partitions are written to.
+			d.rest(4 * time.Since(begin))
+		}
+	}
+}
+
+// rest waits, but not beyond Close.
+func (d *Dir) rest(t time.Duration) {
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-d.ctx.Done():
+	case <-timer.C:
 	}
 }
 

@@ -158,7 +158,7 @@ func (d *Dir) snapshot(p *part) *image {
 
 // readFile applies all records of a KRaft snapshot, which is a segment's .log by another name.
 func (m *image) readFile(path string) error {
-	f, err := os.Open(path)
+	f, err := segment.OpenRegular(path)
 	if err != nil {
 		return fmt.Errorf("metadata snapshot: %w", err)
 	}

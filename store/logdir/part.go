@@ -23,7 +23,7 @@ type part struct {
 	name  string // of the folder
 	dir   string // its path
 
-	// Guarded by Dir.mu.
+	// Guarded by Dir.mu; row is written under both, but for a high watermark (see reopen).
 	sums    sums
 	walked  bool            // sums are known
 	row     model.Partition // what the last look said

@@ -79,14 +79,7 @@ func (c *checkpoint) reread(path string) (checkpoint, bool) {
 
 // readSmall reads a file that cannot be large.
 func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxSmallFile {
-		return nil, fmt.Errorf("%s: %d bytes, which is too long to be what its name says", path, info.Size())
-	}
-	return os.ReadFile(path)
+	return segment.ReadRegular(path, maxSmallFile)
 }
 
 // list reads the names in the log directory.

@@ -104,14 +104,26 @@ func (d *Dir) forget(p *part) {
 	}
 }
 
-// reopen notes that a root's checkpoints have changed, for the parts whose offsets that concerns. d.mu is held.
+// reopen notes that a root's checkpoints have changed, for the parts whose offsets that concerns. A broker writes the
+// high watermarks every few seconds: what is on no screen is not looked at for them. d.mu is held.
 func (d *Dir) reopen(r *root, told *pending) {
 	for _, p := range d.parts {
 		if p.root != r || !p.loaded {
 			continue
 		}
-		if o := d.viewOptions(p); o != p.opened {
+		o := d.viewOptions(p)
+		switch {
+		case o == p.opened:
+		case d.focused(p):
 			d.load.add(p, now)
+		case o.LogStart != p.opened.LogStart:
+			d.load.add(p, later)
+		default:
+			p.row.HighWatermark, p.row.HWFromCheckpoint = p.row.LogEnd, false
+			if hw := o.HighWatermark; hw >= 0 && hw < p.row.LogEnd && !o.EndIsHW {
+				p.row.HighWatermark, p.row.HWFromCheckpoint = max(hw, p.row.LogStart), true
+			}
+			told.touch(p.tp)
 		}
 	}
 }
