@@ -352,9 +352,11 @@ func (e *Engine) recover() error {
 func (e *Engine) notice(line string) {
 	e.noticed.Lock()
 	defer e.noticed.Unlock()
-	if len(e.notices) < maxNotices {
+	if n := len(e.notices); n > 0 && e.notices[n-1] == line {
+		return // as a full disk says every second
+	} else if n < maxNotices {
 		e.notices = append(e.notices, line)
-	} else if len(e.notices) == maxNotices {
+	} else if n == maxNotices {
 		e.notices = append(e.notices, "… and more")
 	}
 }

@@ -38,7 +38,7 @@ type Options struct {
 	Address    string // written into the lock, for who finds it held
 	// Partitions is how many a topic gets that is created without a number; 0 means num.partitions of Properties, or 1.
 	Partitions int32
-	Writers    int // partitions kept open for appending at most; 0 means 512
+	Writers    int // partitions kept open for appending at most; 0 means 256
 
 	RetentionEvery  time.Duration // 0 means log.retention.check.interval.ms, or 5 minutes
 	CheckpointEvery time.Duration // of recovery points and log starts; 0 means a minute
@@ -54,7 +54,7 @@ type Options struct {
 }
 
 const (
-	defaultWriters   = 512
+	defaultWriters   = 256
 	defaultHighWater = 5 * time.Second
 	defaultFlush     = time.Second
 )

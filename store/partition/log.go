@@ -3,7 +3,6 @@ package partition
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -85,6 +84,7 @@ type Log struct {
 	snapshots []int64
 
 	flushing  sync.Mutex
+	unsafe    atomic.Pointer[error] // why a flush failed once: from then on nothing is known to be on the disk
 	point     atomic.Int64
 	flushedAt atomic.Int64 // ms
 	firstBase atomic.Int64 // base of the first segment
@@ -437,15 +437,6 @@ func (l *Log) Abandon() error {
 		return nil
 	}
 	return l.active.Suspend()
-}
-
-// Moved tells the log, which must be closed or abandoned, that its folder has another name now.
-func (l *Log) Moved(dir string) { l.o.Dir = dir }
-
-// exists reports whether a file is there.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // headerOf is a batch's header with where it lies in the bytes given to Append.

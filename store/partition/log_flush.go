@@ -61,17 +61,17 @@ func (l *Log) flushClosed(base int64) error {
 	return l.flush(list, nil, base, folder)
 }
 
-// flush writes out the segments and the folder, after which end is the recovery point.
+// flush writes out the segments and the folder, after which end is the recovery point. Once it has failed, it fails for
+// good: the system may have dropped what it could not write, and say of the next try that all is well. The recovery
+// point stays, there will be no clean stop, and the next start checks from it on.
 func (l *Log) flush(list []*segment.Segment, active *segment.Segment, end int64, folder bool) error {
-	for _, s := range list {
-		if err := s.Sync(); err != nil {
-			return fmt.Errorf("flush %s: %w", l.o.TP, err)
-		}
+	if err := l.unsafe.Load(); err != nil {
+		return fmt.Errorf("an earlier flush failed, nothing since offset %d is known to be on the disk: %w", l.point.Load(), *err)
 	}
-	if folder {
-		if err := SyncDir(l.o.Dir); err != nil {
-			return fmt.Errorf("flush %s: %w", l.o.TP, err)
-		}
+	if err := l.sync(list, folder); err != nil {
+		err = fmt.Errorf("flush %s: %w", l.o.TP, err)
+		l.unsafe.Store(&err)
+		return err
 	}
 	l.mu.Lock()
 	l.unsynced = slices.DeleteFunc(l.unsynced, func(s *segment.Segment) bool { return s != active && slices.Contains(list, s) })
@@ -80,6 +80,18 @@ func (l *Log) flush(list []*segment.Segment, active *segment.Segment, end int64,
 		l.point.Store(end)
 	}
 	l.flushedAt.Store(l.o.Now())
+	return nil
+}
+
+func (l *Log) sync(list []*segment.Segment, folder bool) error {
+	for _, s := range list {
+		if err := s.Sync(); err != nil {
+			return err
+		}
+	}
+	if folder {
+		return SyncDir(l.o.Dir)
+	}
 	return nil
 }
 
