@@ -7,7 +7,7 @@ type Topic struct {
 	Internal   bool   // __consumer_offsets and the like
 	Partitions int
 	Records    Count // what a read_uncommitted consumer would be given; control records and holes not counted
-	Bytes      int64 // of .log files
+	Bytes      int64 // of .log files; Unknown until they were looked at
 	Newest     int64 // ms of the newest record, or NoTime
 	Appended   int64 // offsets written since the source was opened; for rates
 	Retention  Retention
