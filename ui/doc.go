@@ -13,5 +13,12 @@
 //   - Each page's commands are wrapped, so that what they bring goes to that page and nowhere else, and goes nowhere
 //     when it is closed.
 //   - Covered pages are told of changes when they are uncovered, merged: what is not on screen costs nothing.
+//   - A key's command gets two milliseconds to bring its request before the next key is looked at: keys typed ahead are
+//     meant for the page that the key before opens.
+//   - Signals are watched here and not by Bubble Tea, which kills where this quits, and does not know SIGHUP and SIGTSTP.
+//   - The last place is offered and not gone to: who starts the program wants to see what there is.
+//   - Views keep their stacks, so that looking at the groups does not cost one's place among the topics; other stacks
+//     are closed, for they would go on reading unseen.
+//   - All lines pass Guard, although pages make all text safe: one page that forgets it must not hurt a terminal.
 //   - 120 frames a second: at 60 the frame clock alone makes a key's p99 17 ms.
 package ui

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -444,3 +445,15 @@ func TestWhatAPageForgotIsEscaped(t *testing.T) {
 type careless struct{ blank }
 
 func (careless) View(int, int) string { return "\x1b[2J\x1b]52;c;aGk=\a \u202e" }
+
+func TestRunWantsATerminal(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = Run(t.Context(), Options{Source: uitest.NewSource(uitest.Now()), Output: f})
+	if !errors.Is(err, errNoTerminal) {
+		t.Errorf("into a file: %v", err)
+	}
+}

@@ -54,6 +54,8 @@ func (e *CrashError) Error() string {
 	return fmt.Sprintf("strata stopped on a fault of its own: %v\n\n%s", e.Value, e.Stack)
 }
 
+var errNoTerminal = errors.New("the explorer needs a terminal, and standard output is none: strata topics, read, tail … answer without one")
+
 // Run shows the explorer until it is left, ctx ends, or the terminal goes away. The terminal is whole again when it
 // returns, and the source is still open: it is the caller's. A panic comes back as a *CrashError.
 func Run(ctx context.Context, o Options) error {
@@ -65,6 +67,9 @@ func Run(ctx context.Context, o Options) error {
 	out := o.Output
 	if out == nil {
 		out = os.Stdout
+	}
+	if st, err := out.Stat(); err == nil && st.Mode()&os.ModeCharDevice == 0 {
+		return errNoTerminal
 	}
 	r.term = &terminal{File: out}
 	opts := []tea.ProgramOption{
