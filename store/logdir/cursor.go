@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/partition"
 	"github.com/strata-kafka/strata/store/record"
+	"github.com/strata-kafka/strata/store/segment"
 )
 
 // cursor is where a tail is in a partition. It belongs to the goroutine that reads.
@@ -155,7 +155,9 @@ func (t *tail) before(c *cursor) ([]model.Record, error) {
 	}
 	var list []model.Record
 	from := page.Records[0].Offset
-	_, err = v.Follow(t.ctx, from, t.options(), func(e *partition.Entry) error {
+	o := t.options()
+	o.Passed = nil // what was there before is not counted as seen
+	_, err = v.Follow(t.ctx, from, o, func(e *partition.Entry) error {
 		if e.Record.Offset >= c.next {
 			return errEnough
 		}
