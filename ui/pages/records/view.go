@@ -75,10 +75,10 @@ func (p *records) head(w int) string {
 	facts = append(facts, page.Fact{Name: "end", Value: kit.Number(end)})
 	if q.Topic != "" {
 		facts = append(facts, page.Fact{Value: page.CountText(t, q.Records) + " records"})
-		if q.LastStable >= 0 && q.LastStable < end {
+		if q.LastStable >= 0 && q.LastStable < q.LogEnd {
 			facts = append(facts, page.Fact{Name: "stable", Value: kit.Number(q.LastStable)})
 		}
-		if q.HighWatermark >= 0 && q.HighWatermark < end {
+		if q.HighWatermark >= 0 && q.HighWatermark < q.LogEnd {
 			facts = append(facts, page.Fact{Name: "high watermark", Value: kit.Number(q.HighWatermark)})
 		}
 		facts = append(facts, page.Fact{Value: kit.BytesText(q.Bytes)})
