@@ -13,6 +13,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/lookup"
 	"github.com/strata-kafka/strata/ui/pages/overview"
 	"github.com/strata-kafka/strata/ui/pages/partitions"
+	"github.com/strata-kafka/strata/ui/pages/produce"
 	"github.com/strata-kafka/strata/ui/pages/record"
 	"github.com/strata-kafka/strata/ui/pages/records"
 	"github.com/strata-kafka/strata/ui/pages/reset"
@@ -48,5 +49,6 @@ func registry() map[page.Kind]page.Constructor {
 		page.Alter:      change.NewAlter,
 		page.Delete:     change.NewDelete,
 		page.Truncate:   change.NewTruncate,
+		page.Produce:    produce.New,
 	}
 }
