@@ -40,4 +40,13 @@
 //     goes on where a file has grown.
 //   - A search and a check work on chunks of two mebibytes, cut where the index says that batches begin. The index is not
 //     trusted for that: a chunk that does not begin or end with a batch makes the rest be read in one go.
+//   - A Log opens nothing before it is written to. After a clean stop its end is the recovery point, and a folder is listed
+//     when someone asks for its start.
+//   - Batches that come together are indexed and rolled as if they had come one by one: what lies on disk must not depend
+//     on how full a socket was.
+//   - The leader epoch rises at the first append of a run, not at every start as a lone broker's does: a log that is only
+//     looked at stays as it is.
+//   - After a flush that failed no later one is believed: the system may have dropped the pages, and says so only once.
+//   - A roll makes the new segment and the snapshot first, and takes both back when something fails, so that a full disk
+//     leaves the old segment as the active one.
 package partition

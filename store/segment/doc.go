@@ -32,6 +32,12 @@
 //
 // A broker checks none of these either.
 //
+// # Writing
+//
+// Segment appends: batches are staged, then written by one write, then their index entries. The indexes of the segment
+// that is written to have their full size and are mapped; closing cuts them to what they hold. Recover rebuilds them
+// from the batches and cuts what a crash has torn.
+//
 // # Why
 //
 //   - Data is read by pread into one buffer, never mapped: a file that is cut while it is mapped kills its reader, and
@@ -46,4 +52,11 @@
 //   - A wrong index entry is never followed: the entry before it is taken, in the end the first byte. A lookup may become
 //     slow by damage, but not wrong.
 //   - Holes of a sparse file are not read where the file system can name them: preallocated segments open at once.
+//   - Indexes are mapped for writing, as a broker's are, because an entry every 4 KiB would cost as many writes again. Their
+//     disk blocks are taken beforehand by writing zeros: a full disk is then an error, where a mapped hole would be the
+//     process's death.
+//   - Room in the indexes is taken before the batches are written, so that nothing can fail once they are; a write that
+//     fails is cut off again, and until that has worked nothing more is appended.
+//   - Recovery cuts only at or past the recovery point. What lies below it was acknowledged and flushed: when that is
+//     damaged it is evidence, and is kept, and the log goes on in a new segment where it must.
 package segment
