@@ -62,6 +62,7 @@ type disk struct {
 	grows  map[string]*growth
 	sum    int64
 	most   int64
+	total  float64 // bytes a second that all grow by
 	next   freed
 	asked  time.Time // when next was asked for
 	asks   string    // and of what
@@ -150,6 +151,13 @@ func (p *disk) Update(msg tea.Msg) tea.Cmd {
 // second sorts anew, and reads again what has changed: sizes need no more haste than that.
 func (p *disk) second() tea.Cmd {
 	p.arrange()
+	now := p.Now()
+	p.total = 0
+	for i := range p.all {
+		if r, ok := p.grows[p.all[i].name].rate(now); ok {
+			p.total += r
+		}
+	}
 	cmd := tea.Batch(p.arm(), p.moved())
 	if p.due {
 		cmd = tea.Batch(cmd, p.reload())

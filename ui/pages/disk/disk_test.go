@@ -107,6 +107,7 @@ func TestChangesAreReadOnceASecond(t *testing.T) {
 		t.Errorf("read %d times", n)
 	}
 	now = now.Add(time.Second)
+	uitest.Send(p, page.Tick{ID: tick})
 	uitest.Contains(t, p.View(120, 20), "growing", "KiB/s")
 }
 

@@ -73,15 +73,8 @@ func (p *disk) head(w int) string {
 		what += "s"
 	}
 	facts := []page.Fact{{Value: kit.BytesText(p.sum) + " in " + what}}
-	total, known := 0.0, false
-	now := p.Now()
-	for i := range p.all {
-		if r, ok := p.grows[p.all[i].name].rate(now); ok {
-			total, known = total+r, true
-		}
-	}
-	if known && total >= 1 {
-		facts = append(facts, page.Fact{Name: "growing", Value: kit.BytesText(int64(total)) + "/s"}, page.Fact{Name: "a day", Value: kit.BytesText(int64(total * 86400))})
+	if p.total >= 1 {
+		facts = append(facts, page.Fact{Name: "growing", Value: kit.BytesText(int64(p.total)) + "/s"}, page.Fact{Name: "a day", Value: kit.BytesText(int64(p.total * 86400))})
 	}
 	return page.Facts(p.Theme, w, facts...)
 }
