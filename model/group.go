@@ -21,10 +21,12 @@ type Group struct {
 	State    GroupState
 	Type     string // Classic, Consumer, Share
 	Protocol string // the assignor chosen: range, uniform, …; "" for none
-	Members  []Member
-	Offsets  []GroupOffset // by topic and partition; filled by Group and by Groups alike
-	Lag      Count         // the sum over partitions with a commit
-	Note     string        // what is odd
+	// ProtocolType is what Kafka's tools list as the protocol: consumer, connect, share, …; "" of a group that only commits.
+	ProtocolType string
+	Members      []Member
+	Offsets      []GroupOffset // by topic and partition; filled by Group and by Groups alike
+	Lag          Count         // the sum over partitions with a commit
+	Note         string        // what is odd
 }
 
 // Active reports whether the group has members, so that its offsets are not to be touched.

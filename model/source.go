@@ -264,14 +264,18 @@ var (
 // CorruptError locates damage in a file.
 type CorruptError struct {
 	Path string
-	Pos  int64
+	Pos  int64 // Unknown: the file as a whole
 	What string
 	Err  error // may be nil
 }
 
 // Error says where and what.
 func (e *CorruptError) Error() string {
-	s := fmt.Sprintf("%s: byte %d: %s", e.Path, e.Pos, e.What)
+	s := e.Path + ": "
+	if e.Pos >= 0 {
+		s += fmt.Sprintf("byte %d: ", e.Pos)
+	}
+	s += e.What
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
+	"github.com/strata-kafka/strata/store/segment"
 )
 
 // OpenFile opens one .log file; see File for the address of its segment. Where its name is a segment's, its folder is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/segment"
 )
 
 // maxSmallFile bounds what is read of a file that is small by its nature: a checkpoint of 200,000 partitions fits.

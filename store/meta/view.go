@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
@@ -18,10 +19,10 @@ func (g *Groups) view(id string, s *groupState, name func(layout.ID) string) mod
 	v := model.Group{ID: id, Type: s.groupType(), State: s.state()}
 	switch v.Type {
 	case classicGroup:
-		v.Protocol = s.classic.Protocol
+		v.Protocol, v.ProtocolType = s.classic.Protocol, s.classic.ProtocolType
 		v.Members, v.Note = classicMembers(s.classic)
 	default:
-		v.Members = s.newMembers(name)
+		v.Members, v.ProtocolType = s.newMembers(name), strings.ToLower(v.Type)
 		if v.Type == consumerGroup {
 			v.Protocol = s.assignor()
 		}

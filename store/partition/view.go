@@ -134,7 +134,8 @@ func (v *View) list() error {
 		if err != nil {
 			return fmt.Errorf("list partition: %w", err)
 		}
-		if info.IsDir() {
+		if !info.Mode().IsRegular() {
+			v.faults = append(v.faults, v.fault(e.Name(), "odd", "it is no regular file, and is passed over", model.SevWarning))
 			continue
 		}
 		if f.Kind == layout.KindSnapshot {
@@ -316,13 +317,11 @@ const maxSmallFile = 64 << 20
 
 // readEpochs reads the leader epochs. That there are none is normal in old directories.
 func (v *View) readEpochs() {
-	path := filepath.Join(v.dir, layout.EpochsFile)
-	info, err := os.Stat(path)
-	if err != nil || info.Size() > maxSmallFile {
-		return
-	}
-	b, err := os.ReadFile(path)
+	b, err := segment.ReadRegular(filepath.Join(v.dir, layout.EpochsFile), maxSmallFile)
 	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			v.faults = append(v.faults, v.fault(layout.EpochsFile, "read", err.Error(), model.SevWarning))
+		}
 		return
 	}
 	v.stamp = string(b)
@@ -377,7 +376,7 @@ func (v *View) Partition() model.Partition {
 	}
 	if p.Err == nil && len(v.faults) > 0 {
 		t := v.faults[0]
-		p.Err = &model.CorruptError{Path: filepath.Join(v.dir, t.File), Pos: max(t.Position, 0), What: t.What}
+		p.Err = &model.CorruptError{Path: filepath.Join(v.dir, t.File), Pos: t.Position, What: t.What}
 	}
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -155,7 +154,7 @@ func (v *View) snapshot() (map[int64]int64, int64) {
 		if s.offset > v.end || s.size > maxSmallFile {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(v.dir, layout.FileName(s.offset, layout.KindSnapshot)))
+		b, err := segment.ReadRegular(filepath.Join(v.dir, layout.FileName(s.offset, layout.KindSnapshot)), maxSmallFile)
 		if err != nil {
 			continue
 		}

@@ -88,6 +88,10 @@ func (c *check) layer(l *layer) error {
 	v := c.v
 	name := v.name(l)
 	f, err := v.open(l)
+	if errors.Is(err, fs.ErrNotExist) { // by retention or a cleaner: a broker may be at work
+		c.fault(v.fault(name, "gone", "it was removed while this check ran", model.SevInfo))
+		return c.ctx.Err()
+	}
 	if err != nil {
 		c.fault(v.fault(name, "read", err.Error(), model.SevDamage))
 		return c.ctx.Err()
@@ -98,8 +102,8 @@ func (c *check) layer(l *layer) error {
 		return err
 	}
 	upper := l.upper
-	if l.state == model.SegmentDeleted || l.state == model.SegmentCleaned {
-		upper = 0
+	if l.state == model.SegmentDeleted || l.state == model.SegmentCleaned || l.upper == v.end {
+		upper = 0 // the last one ends where it ends: it may have grown since it was listed
 	}
 	q := f.Sequence(segment.VerifyOptions{Active: l.active, Upper: upper, Epochs: v.epochs, Stop: c.ctx.Err, Tell: c.fault})
 	redo, failure := c.chunks(f, name, cuts, q)
@@ -190,7 +194,7 @@ func (c *check) smallFiles() {
 	for _, s := range c.v.snaps {
 		c.snapshot(s)
 	}
-	b, err := os.ReadFile(filepath.Join(c.v.dir, layout.PartitionMetaFile))
+	b, err := segment.ReadRegular(filepath.Join(c.v.dir, layout.PartitionMetaFile), maxSmallFile)
 	if err == nil {
 		c.count(len(b))
 		if _, err := layout.ParsePartitionMeta(b); err != nil {
@@ -239,7 +243,7 @@ func (c *check) snapshot(s snapshotFile) {
 		c.fault(c.v.fault(name, "snapshot", fmt.Sprintf("%d bytes are too many", s.size), model.SevWarning))
 		return
 	}
-	b, err := os.ReadFile(filepath.Join(c.v.dir, name))
+	b, err := segment.ReadRegular(filepath.Join(c.v.dir, name), maxSmallFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return // a broker has removed it
 	}

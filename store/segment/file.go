@@ -42,7 +42,7 @@ type File struct {
 func OpenFile(dir string, base int64, suffix string) (*File, error) {
 	f := &File{Base: base, dir: dir, suffix: suffix}
 	var err error
-	if f.Log, err = os.Open(f.Path(layout.KindLog)); err != nil {
+	if f.Log, err = OpenRegular(f.Path(layout.KindLog)); err != nil {
 		return nil, fmt.Errorf("open segment: %w", err)
 	}
 	info, err := f.Log.Stat()
@@ -74,7 +74,7 @@ func (f *File) Close() {
 func (f *File) Scanner(o ScanOptions) *Scanner { return NewScanner(f.Log, f.Size, o) }
 
 func (f *File) openIndex(kind string) (*os.File, int64, error) {
-	o, err := os.Open(f.Path(kind))
+	o, err := OpenRegular(f.Path(kind))
 	if err != nil {
 		return nil, 0, fmt.Errorf("open index: %w", err)
 	}
@@ -117,7 +117,7 @@ const maxTxnIndex = 34 << 20
 // which is as it should be where nothing was aborted. With any other error come the entries that could be read.
 func (f *File) Aborted() ([]AbortedTxn, error) {
 	path := f.Path(layout.KindTxnIndex)
-	b, err := readSmall(path, maxTxnIndex)
+	b, err := ReadRegular(path, maxTxnIndex)
 	if err != nil {
 		return nil, err
 	}
@@ -126,23 +126,6 @@ func (f *File) Aborted() ([]AbortedTxn, error) {
 		return list, fmt.Errorf("%s: %w", path, err)
 	}
 	return list, nil
-}
-
-// readSmall reads a file of at most limit bytes.
-func readSmall(path string, limit int64) ([]byte, error) {
-	o, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
-	}
-	defer func() { _ = o.Close() }()
-	b, err := io.ReadAll(io.LimitReader(o, limit+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	case int64(len(b)) > limit:
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
-	}
-	return b, nil
 }
 
 // fault makes a fault of one of the segment's files.
