@@ -127,6 +127,7 @@ func open(roots []*root, o Options) (*Dir, error) {
 	for _, r := range roots {
 		d.relist(r, &pending{})
 		if r.err != nil {
+			d.stop()
 			return nil, r.err
 		}
 	}

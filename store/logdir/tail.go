@@ -205,15 +205,19 @@ func (t *tail) pause(worked time.Duration, records int64) bool {
 
 // step looks at the folders in which something has happened.
 func (t *tail) step(set watch.Set) {
+	dirty := make(map[string]bool, len(set.Dirs))
+	for _, dir := range set.Dirs {
+		dirty[dir] = true
+	}
 	again := set.All
 	for _, r := range t.d.roots {
-		if set.All || slices.Contains(set.Dirs, r.path) {
+		if set.All || dirty[r.path] {
 			t.d.relistNow(r)
 			again = true
 		}
 	}
 	for _, c := range t.cursors {
-		if set.All || slices.Contains(set.Dirs, c.part.dir) {
+		if set.All || dirty[c.part.dir] {
 			again = t.catchUp(c) || again
 		}
 	}

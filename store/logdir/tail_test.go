@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -354,6 +355,34 @@ func TestLostEventsAreMadeGood(t *testing.T) {
 		case <-d.Changes():
 		case <-deadline:
 			t.Fatalf("%+v", rows)
+		}
+	}
+}
+
+// TestCloseLeavesNothingRunning opens, uses and closes a source, and waits for its goroutines to have ended.
+func TestCloseLeavesNothingRunning(t *testing.T) {
+	b := newBroker(t, t.TempDir())
+	b.create("t-0", 3)
+	before := runtime.NumGoroutine()
+	for range 5 {
+		d, err := Open([]string{b.root}, Options{})
+		must(t, err)
+		_, err = d.Tail(t.Context(), model.TailQuery{Topics: []string{"t"}})
+		must(t, err)
+		b.append("t-0", 1)
+		_, err = d.Groups(t.Context())
+		must(t, err)
+		must(t, d.Close())
+		must(t, d.Close())
+		if _, ok := <-d.Changes(); ok {
+			for range d.Changes() { // the last one may wait still
+			}
+		}
+	}
+	for deadline := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			buf := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
 		}
 	}
 }
