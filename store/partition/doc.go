@@ -47,6 +47,5 @@
 //   - The leader epoch rises at the first append of a run, not at every start as a lone broker's does: a log that is only
 //     looked at stays as it is.
 //   - After a flush that failed no later one is believed: the system may have dropped the pages, and says so only once.
-//   - A roll makes the new segment and the snapshot first, and takes both back when something fails, so that a full disk
-//     leaves the old segment as the active one.
+//   - A roll that fails takes back what it has made, so that on a full disk the old segment stays the active one.
 package partition
