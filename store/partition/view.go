@@ -378,6 +378,14 @@ func (v *View) Partition() model.Partition {
 		t := v.faults[0]
 		p.Err = &model.CorruptError{Path: filepath.Join(v.dir, t.File), Pos: t.Position, What: t.What}
 	}
+	if n := len(v.layers); p.Err == nil && n > 0 && v.layers[n-1].tail != nil {
+		for _, t := range v.layers[n-1].tail.Faults {
+			if t.Severity == model.SevDamage {
+				p.Err = &model.CorruptError{Path: filepath.Join(v.dir, t.File), Pos: t.Position, What: t.What}
+				break
+			}
+		}
+	}
 	return p
 }
 

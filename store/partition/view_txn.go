@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/strata-kafka/strata/model"
@@ -230,7 +231,7 @@ type judge struct {
 	ctx   context.Context
 	open  map[int64]int64
 	memo  map[int64]verdict
-	lists map[*layer][]segment.AbortedTxn
+	lists map[*layer]map[int64][]segment.AbortedTxn // by producer
 	marks map[*layer]*markers
 }
 
@@ -244,17 +245,20 @@ type verdict struct {
 type markers struct {
 	from, to int64
 	whole    bool
-	list     []marker
+	n        int
+	list     map[int64][]marker // by producer
 }
 
 type marker struct {
-	offset   int64
-	producer int64
-	abort    bool
+	offset int64
+	abort  bool
 }
 
+// maxMarkers bounds what a judge remembers: of a long run it forgets what it has passed.
+const maxMarkers = 1 << 16
+
 func (v *View) newJudge(ctx context.Context) *judge {
-	return &judge{v: v, ctx: ctx, memo: map[int64]verdict{}, lists: map[*layer][]segment.AbortedTxn{}, marks: map[*layer]*markers{}}
+	return &judge{v: v, ctx: ctx, memo: map[int64]verdict{}, lists: map[*layer]map[int64][]segment.AbortedTxn{}, marks: map[*layer]*markers{}}
 }
 
 // visible judges the batch at pos of layer number n.
@@ -276,6 +280,9 @@ func (j *judge) visible(h record.Header, n int, pos int64) (model.Visibility, er
 	}
 	d, err := j.decide(h, n, pos)
 	if err == nil {
+		if len(j.memo) >= maxMarkers {
+			clear(j.memo)
+		}
 		j.memo[h.ProducerID] = d
 	}
 	return d.is, err
@@ -290,10 +297,10 @@ func (j *judge) decide(h record.Header, n int, pos int64) (verdict, error) {
 		if err != nil {
 			return verdict{}, err
 		}
-		for _, t := range a {
-			if t.Producer == h.ProducerID && t.First <= at && at <= t.Last {
-				return verdict{t.First, t.Last, model.Aborted}, nil
-			}
+		list := a[h.ProducerID]
+		k := sort.Search(len(list), func(k int) bool { return list[k].Last >= at })
+		if k < len(list) && list[k].First <= at {
+			return verdict{list[k].First, list[k].Last, model.Aborted}, nil
 		}
 		from := int64(0)
 		if i == 0 {
@@ -313,8 +320,8 @@ func (j *judge) decide(h record.Header, n int, pos int64) (verdict, error) {
 	return verdict{at, math.MaxInt64, model.Visible}, nil
 }
 
-// aborted is a layer's index of aborted transactions, as far as it can be read.
-func (j *judge) aborted(l *layer) ([]segment.AbortedTxn, error) {
+// aborted is a layer's index of aborted transactions by producer, as far as it can be read.
+func (j *judge) aborted(l *layer) (map[int64][]segment.AbortedTxn, error) {
 	if a, ok := j.lists[l]; ok {
 		return a, nil
 	}
@@ -327,21 +334,30 @@ func (j *judge) aborted(l *layer) ([]segment.AbortedTxn, error) {
 	if err != nil {
 		list = nil // missing or damaged: the markers know
 	}
-	j.lists[l] = list
-	return list, nil
+	by := make(map[int64][]segment.AbortedTxn)
+	for _, t := range list {
+		by[t.Producer] = append(by[t.Producer], t)
+	}
+	if len(j.lists) > 4 {
+		clear(j.lists) // a long run does not come back
+	}
+	j.lists[l] = by
+	return by, nil
 }
 
 // marker finds the first marker of a producer behind an offset, in a layer from a byte on.
 func (j *judge) marker(l *layer, from, producer, offset int64) (marker, bool, error) {
 	m := j.marks[l]
-	if m == nil || from < m.from || from > m.to {
-		m = &markers{from: from, to: from}
+	if m == nil || from < m.from || from > m.to || m.n >= maxMarkers {
+		if len(j.marks) > 4 {
+			clear(j.marks)
+		}
+		m = &markers{from: from, to: from, list: map[int64][]marker{}}
 		j.marks[l] = m
 	}
-	for _, k := range m.list {
-		if k.producer == producer && k.offset > offset {
-			return k, true, nil
-		}
+	list := m.list[producer]
+	if k := sort.Search(len(list), func(k int) bool { return list[k].offset > offset }); k < len(list) {
+		return list[k], true, nil
 	}
 	if m.whole {
 		return marker{}, false, nil
@@ -367,9 +383,10 @@ func (j *judge) marker(l *layer, from, producer, offset int64) (marker, bool, er
 		if k != segment.Batch || !h.Control() || !h.Transactional() || h.Count == 0 {
 			continue
 		}
-		found := marker{h.LastOffset(), h.ProducerID, isAbort(f, s.Pos(), h)}
-		m.list = append(m.list, found)
-		if found.producer == producer && found.offset > offset {
+		found := marker{h.LastOffset(), isAbort(f, s.Pos(), h)}
+		m.list[h.ProducerID] = append(m.list[h.ProducerID], found)
+		m.n++
+		if h.ProducerID == producer && found.offset > offset {
 			return found, true, nil
 		}
 	}
