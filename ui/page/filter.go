@@ -68,6 +68,21 @@ func (f Filter) Spans(t *kit.Theme, style kit.Style, s string, limit int) []kit.
 	return spans
 }
 
+// Index returns at which byte of b the first match begins; -1 for none, and for a filter that matches all.
+func (f Filter) Index(b []byte) int {
+	if f.re != nil {
+		if at := f.re.FindIndex(b); at != nil {
+			return at[0]
+		}
+		return -1
+	}
+	from, to := f.find(string(b))
+	if from >= to {
+		return -1
+	}
+	return from
+}
+
 // find returns the bytes of s that match first; none when from >= to.
 func (f Filter) find(s string) (from, to int) {
 	if f.re != nil {

@@ -19,7 +19,7 @@ const askPlace = "place"
 func (p *records) Commands() []page.Command {
 	cmds := []page.Command{
 		{Key: page.Bind("enter l right", "open"), Off: p.whyNone, Run: p.open},
-		{Key: page.Bind("/", "find"), Off: p.whyNoFind, Run: func() tea.Cmd { return p.askPattern("") }},
+		{Key: page.Bind("/", "find"), Off: p.whyNoFind, Run: func() tea.Cmd { return p.askPattern("", "") }},
 		{Key: page.Bind("n", "next hit"), Off: p.whyNoNextHit, Run: func() tea.Cmd { return p.search(false) }, Quiet: p.find.pattern.Text == ""},
 		{Key: page.Bind("o", "offset or time"), Run: func() tea.Cmd { return p.askWhere("") }},
 		{Key: page.Bind("c", p.committedHelp()), Run: p.toggleCommitted},

@@ -44,16 +44,20 @@ func (p *records) whyNoNextHit() string {
 	return ""
 }
 
-func (p *records) askPattern(why string) tea.Cmd {
-	return page.Send(page.Ask{ID: askFind, Prompt: "find", Initial: p.find.last, Hint: rows.PatternHint, Err: why})
+// askPattern asks for a pattern; text is one that cannot be read, and why says so.
+func (p *records) askPattern(text, why string) tea.Cmd {
+	a := page.Ask{ID: askFind, Prompt: "find", Initial: text, Hint: rows.PatternHint, Err: why}
+	if p.find.last != "" {
+		a.Choices = []string{p.find.last}
+	}
+	return page.Send(a)
 }
 
 // searchFor begins a search with what was typed.
 func (p *records) searchFor(text string) tea.Cmd {
 	pat, err := rows.ParsePattern(text)
 	if err != nil {
-		p.find.last = text
-		return p.askPattern(err.Error())
+		return p.askPattern(text, err.Error())
 	}
 	p.find.last, p.find.pattern, p.find.resume = text, pat, model.Unknown
 	p.table.Find = page.ParseFilter(text)

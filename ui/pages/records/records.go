@@ -51,6 +51,7 @@ type records struct {
 	follow    bool
 	again     bool // something has changed while a request ran
 	armed     bool // the timer runs
+	stale     bool // an open transaction on screen may have ended
 	due       bool // groups have moved
 	compacted bool
 	wanted    int64 // where to begin
@@ -391,9 +392,11 @@ func (p *records) refresh() tea.Cmd {
 		return p.begin()
 	case p.follow:
 		return p.fetch(newest, model.FromEnd)
-	case p.span.undecided() >= 0 || len(p.span.recs) == 0:
+	case len(p.span.recs) == 0:
 		return p.fetch(anew, 0)
 	default:
+		// How transactions have ended is read with the next tick, not at each change.
+		p.stale = p.stale || p.span.undecided() >= 0
 		p.span.atEnd = false
 		return p.more()
 	}
@@ -411,6 +414,14 @@ func (p *records) arm() tea.Cmd {
 func (p *records) ticked() tea.Cmd {
 	p.armed = false
 	cmds := []tea.Cmd{p.readParts()}
+	switch {
+	case !p.stale || !p.loaded:
+	case p.load.Busy():
+		cmds = append(cmds, p.arm())
+	default:
+		p.stale = false
+		cmds = append(cmds, p.fetch(anew, 0))
+	}
 	if p.due && p.tp.Partition >= 0 {
 		cmds = append(cmds, p.readPegs())
 	}

@@ -595,3 +595,23 @@ func BenchmarkDown(b *testing.B) {
 		p.View(200, 60)
 	}
 }
+
+func TestAnOpenTransactionIsLookedAtAgain(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	src.GroupSet = nil
+	log(src, 100, "a", "undecided", "b", "c")
+	p := open(t, src, at(100))
+	uitest.Contains(t, p.View(100, 20), "undecided undecided")
+	src.Recs[orders2][1].Visibility = model.Aborted
+	r := src.Recs[orders2][3]
+	r.Offset++
+	r.Control = "abort"
+	src.Recs[orders2] = append(src.Recs[orders2], r)
+	uitest.Send(p, model.Change{Partitions: []model.TopicPartition{orders2}})
+	uitest.Contains(t, p.View(100, 20), "aborted ──") // what is new comes at once
+	uitest.Send(p, page.Tick{ID: tick})
+	uitest.Contains(t, p.View(100, 20), "aborted undecided")
+	if got := p.at(); got == nil || got.Offset != 100 {
+		t.Errorf("the cursor is at %v", got)
+	}
+}

@@ -17,7 +17,7 @@ func (p *search) Commands() []page.Command {
 		order = "oldest first"
 	}
 	cmds := []page.Command{
-		{Key: page.Bind("/", "what to find"), Off: p.whyNot, Run: func() tea.Cmd { return p.ask("") }},
+		{Key: page.Bind("/", "what to find"), Off: p.whyNot, Run: func() tea.Cmd { return p.ask("", "") }},
 		{Key: page.Bind("enter l right", "open"), Off: p.whyNone, Run: p.open},
 		{Key: page.Bind("n", "go on"), Off: p.whyNoMore, Run: p.goOn},
 		{Key: page.Bind("d", order), Off: p.whyNoPattern, Run: p.again(func() { p.backward = !p.backward })},
@@ -98,11 +98,10 @@ func (p *search) answered(a page.Answered) tea.Cmd {
 		return nil
 	}
 	pat, err := rows.ParsePattern(a.Text)
-	p.last = a.Text
 	if err != nil {
-		return p.ask(err.Error())
+		return p.ask(a.Text, err.Error())
 	}
-	p.pattern = pat
+	p.last, p.pattern = a.Text, pat
 	return tea.Batch(page.Send(page.Remember{Key: "pattern", Value: a.Text}), p.start())
 }
 

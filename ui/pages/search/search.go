@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -20,6 +21,8 @@ const (
 	// maxHits is how many are kept in all.
 	maxHits    = 20_000
 	valueLimit = 1400 // bytes of a hit's key and value that are kept
+	farIn      = 90   // bytes; a hit further in is shown from before on
+	before     = 30
 	headLines  = 4
 
 	askPattern = "pattern"
@@ -133,13 +136,18 @@ func (p *search) Init() tea.Cmd {
 	case p.src == nil:
 		return nil
 	case p.pattern.Text == "":
-		return p.ask("")
+		return p.ask("", "")
 	}
 	return p.start()
 }
 
-func (p *search) ask(why string) tea.Cmd {
-	return page.Send(page.Ask{ID: askPattern, Prompt: "find in " + kit.Safe(p.scope(), 60), Initial: p.last, Hint: rows.PatternHint, Err: why})
+// ask asks for a pattern; text is one that cannot be read, and why says so.
+func (p *search) ask(text, why string) tea.Cmd {
+	a := page.Ask{ID: askPattern, Prompt: "find in " + kit.Safe(p.scope(), 60), Initial: text, Hint: rows.PatternHint, Err: why}
+	if p.last != "" {
+		a.Choices = []string{p.last}
+	}
+	return page.Send(a)
 }
 
 // start begins from the first partition on.
@@ -231,11 +239,11 @@ func (p *search) run() tea.Cmd {
 		Backward: p.backward, Committed: p.committed, MaxHits: perRun, Since: p.since,
 	}
 	p.began, p.end, p.more = p.Now(), "", false
-	src := p.src
+	src, find := p.src, page.ParseFilter(p.pattern.Text)
 	return p.stream.Start(p.Ctx, func(ctx context.Context, emit func(model.SearchEvent) bool) error {
 		end, err := src.Search(ctx, q, func(e model.SearchEvent) bool {
 			if e.Hit != nil {
-				e.Hit = cut(e.Hit)
+				e.Hit = cut(e.Hit, find)
 			}
 			return emit(e)
 		})
@@ -246,8 +254,9 @@ func (p *search) run() tea.Cmd {
 	})
 }
 
-// cut copies the beginning of a hit, so that the rest of its bytes can go.
-func cut(r *model.Record) *model.Record {
+// cut copies of a hit what is shown, so that the rest of its bytes can go: the beginning of the value, or what is around
+// the place that was found when that is far in.
+func cut(r *model.Record, find page.Filter) *model.Record {
 	c := *r
 	short := func(b []byte) []byte {
 		if len(b) <= valueLimit {
@@ -256,6 +265,13 @@ func cut(r *model.Record) *model.Record {
 		return slices.Clone(b[:valueLimit])
 	}
 	c.Key, c.Value = short(r.Key), short(r.Value)
+	if at := find.Index(r.Value); at > farIn {
+		at -= before
+		for n := 0; n < utf8.UTFMax && !utf8.RuneStart(r.Value[at]); n++ {
+			at--
+		}
+		c.Value = append([]byte("…"), r.Value[at:min(len(r.Value), at+valueLimit)]...)
+	}
 	c.Headers = make([]model.Header, len(r.Headers))
 	for i, h := range r.Headers {
 		c.Headers[i] = model.Header{Name: h.Name, Value: short(h.Value)}

@@ -234,6 +234,21 @@ func TestHitsAreSmall(t *testing.T) {
 	}
 }
 
+func TestWhatWasFoundFarInIsShown(t *testing.T) {
+	far := strings.Repeat("注", 5000) + "refund of 12" + strings.Repeat("y", 5000)
+	for pattern, value := range map[string]string{"refund": far, "/ref.*12/": far, "near": "near" + far} {
+		p := open(t, newScript(hit(tp("orders", 0), 5, value)), in("orders", pattern))
+		want := "注refund of 12y"
+		if pattern == "near" {
+			want = "near注"
+		}
+		uitest.Contains(t, p.View(120, 10), want)
+		if len(p.hits[0].Value) > valueLimit+8 {
+			t.Errorf("%s: %d bytes are held", pattern, len(p.hits[0].Value))
+		}
+	}
+}
+
 func TestKeysOpen(t *testing.T) {
 	p := open(t, newScript(hit(tp("orders", 2), 812, "x")), in("orders", "x"))
 	for key, want := range map[string]string{"enter": "record orders/2@812", "r": "records orders/2@812"} {
