@@ -11,6 +11,7 @@ const (
 	trendOver = 20 * time.Second // how far back a trend looks
 	trendKeep = 64               // samples kept
 	trendStep = 250 * time.Millisecond
+	leastMove = 3 // records; less is a poll more or less
 )
 
 type sample struct {
@@ -83,7 +84,7 @@ func (m *Meter) Slope() (perSecond float64, ok bool) {
 	if moved < 0 {
 		moved = -moved
 	}
-	if moved < 1 || moved < (high-low)/2 {
+	if moved < leastMove || moved < (high-low)/2 {
 		return 0, false
 	}
 	return slope, true

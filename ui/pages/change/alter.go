@@ -487,6 +487,9 @@ func (p *alter) effectView(w, h int) string {
 	if h < 4 {
 		return kit.Block(l.Fit(w)+"\n"+p.effect.verdict(w), w, h)
 	}
+	if p.effect.table.Len == 0 && len(p.effect.p.Notes) == 0 {
+		return kit.Block(l.Fit(w)+"\n"+p.effect.verdict(w), w, h)
+	}
 	return l.Fit(w) + "\n" + p.effect.verdict(w) + "\n" + page.Rule(t, w, "what that deletes") + "\n" + p.effect.View(w, h-3)
 }
 

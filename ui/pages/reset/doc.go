@@ -13,6 +13,7 @@
 //
 // # Why
 //
+//   - It begins at earliest, whatever was chosen last: a plan that can be read at once teaches more than an empty field.
 //   - A plan is asked for as one types, a moment after the last key, and always by the same request as the one applied.
 //   - What was taken out and what was edited belong to partitions, so that they outlive a plan that is made anew.
 //   - While the question "reset?" stands, no new plan is taken: what is applied is what was asked about.

@@ -198,7 +198,7 @@ func (p *reset) applied(r model.ResetResult, err error) tea.Cmd {
 		}
 	}
 	plan.Rows = kept
-	p.done = &outcome{plan: plan, result: r, err: err}
+	p.done = &outcome{plan: plan, result: r, err: err, at: p.Now().UnixMilli()}
 	p.refused, p.moved = "", nil
 	p.table.Columns = doneColumns()
 	p.table.Forget()

@@ -74,6 +74,7 @@ type outcome struct {
 	plan   model.ResetPlan
 	result model.ResetResult
 	err    error
+	at     int64 // ms
 }
 
 // New makes the page for the group o.Addr.Group, of its topic o.Addr.Topic only when there is one, or with o.Args.Undo for
@@ -92,9 +93,6 @@ func New(env page.Env, o page.Open) page.Page {
 	}
 	for i := range p.inputs {
 		p.inputs[i].Placeholder = places[i].hint
-	}
-	if word := env.Remembered("where"); word != "" {
-		p.where.Choose(word)
 	}
 	p.table.Theme = env.Theme
 	p.table.KeyOf = func(i int64) string { return p.shown()[i].TopicPartition.String() }
@@ -211,7 +209,7 @@ func (p *reset) Focus() []string {
 func (p *reset) Status() string {
 	switch {
 	case p.done != nil:
-		return "applied " + p.Clock.Clock(p.done.plan.Made)
+		return "applied " + p.Clock.Clock(p.done.at)
 	case p.planning.Slow():
 		return "planning"
 	case !p.loaded:

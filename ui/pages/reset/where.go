@@ -130,7 +130,7 @@ func (p *reset) choose(i int) tea.Cmd {
 	p.typing = false
 	p.changed()
 	p.edits = map[model.TopicPartition]model.Where{}
-	return tea.Batch(p.replan(), page.Send(page.Remember{Key: "where", Value: p.where.Value()}))
+	return p.replan()
 }
 
 // changed says that the plan on screen is not what is chosen any more.
