@@ -42,39 +42,61 @@ func (o *help) full(r *root, w, h int) string {
 	return o.View(h, func(i int64) string { return o.lines[i] })
 }
 
-// helpLines lays the text and the keys out for w cells: side by side where there is room.
+// helpSide is the width of the keys' column beside the text.
+const helpSide = 58
+
+// helpLines lays the keys and the text out for w cells: the text beside the keys where there is room, else below them,
+// and the keys in two columns where these fit.
 func (r *root) helpLines(w int) []string {
-	t := r.theme
 	top := r.top()
 	text := assets.Help(string(top.open.Kind))
 	if p, ok := top.page.(page.Helper); ok {
 		text = strings.TrimSpace(text + "\n\n" + p.Help())
 	}
-	var keys []string
-	for _, g := range groupKeys(top.page.Commands(), r.commands()) {
-		keys = append(keys, t.Head.Wrap(g.name))
-		for _, c := range g.rows {
-			keys = append(keys, keyLines(t, c)...)
+	groups := groupKeys(top.page.Commands(), r.commands())
+	switch {
+	case w >= 2*helpSide:
+		left := textLines(r.theme, text, w-helpSide-6, "  ")
+		return beside(left, r.keyGroups(groups, 16), w-helpSide)
+	case w >= 76 && len(groups) > 1:
+		own, others := r.keyGroups(groups[:1], 12), r.keyGroups(groups[1:], 12)
+		half := (w - 2) / 2
+		for i, l := range own {
+			own[i] = kit.Cut(l, half-1)
 		}
-		keys = append(keys, "")
+		keys := beside(indent(own, "  "), others, half+2)
+		return append(keys, textLines(r.theme, text, w-4, "  ")...)
 	}
-	if v := r.opts.Version; v != "" {
-		keys = append(keys, t.Dim.Wrap("strata "+kit.Safe(v, 100)))
+	return append(indent(r.keyGroups(groups, 16), "  "), textLines(r.theme, text, max(10, w-4), "  ")...)
+}
+
+// keyGroups draws groups of commands under their headings, the keys in so many cells, and the version.
+func (r *root) keyGroups(groups []keyGroup, keys int) []string {
+	var out []string
+	for _, g := range groups {
+		out = append(out, r.theme.Head.Wrap(g.name))
+		for _, c := range g.rows {
+			out = append(out, keyLines(r.theme, c, keys)...)
+		}
+		out = append(out, "")
 	}
-	side := 58
-	if w < 2*side {
-		return append(textLines(t, text, max(10, w-4), "  "), indent(keys, "  ")...)
+	if v := r.opts.Version; v != "" && len(groups) > 0 && groups[len(groups)-1].name != "this page" {
+		out = append(out, r.theme.Dim.Wrap("strata "+kit.Safe(v, 100)), "")
 	}
-	left := textLines(t, text, w-side-6, "  ")
-	out := make([]string, max(len(left), len(keys)))
+	return out
+}
+
+// beside puts lines to the right of others, from cell x on.
+func beside(left, right []string, x int) []string {
+	out := make([]string, max(len(left), len(right)))
 	for i := range out {
 		var l kit.Line
 		if i < len(left) {
 			l.Text(left[i])
 		}
-		l.To(w - side)
-		if i < len(keys) {
-			l.Text(keys[i])
+		l.To(x)
+		if i < len(right) {
+			l.Text(right[i])
 		}
 		out[i] = l.String()
 	}
@@ -82,7 +104,7 @@ func (r *root) helpLines(w int) []string {
 }
 
 // keyLines draws one command, and below it why it cannot work.
-func keyLines(t *kit.Theme, c page.Command) []string {
+func keyLines(t *kit.Theme, c page.Command, keys int) []string {
 	names := make([]string, 0, 3)
 	for _, k := range c.Key.Keys() {
 		names = append(names, page.Label(k))
@@ -91,11 +113,11 @@ func keyLines(t *kit.Theme, c page.Command) []string {
 	h := c.Key.Help()
 	why := c.Why()
 	if why == "" {
-		l.Cell(t.Accent, strings.Join(names, " "), 16, false).Space(1).Text(h.Desc)
+		l.Cell(t.Accent, strings.Join(names, " "), keys, false).Space(1).Text(h.Desc)
 		return []string{l.String()}
 	}
-	l.Cell(t.Faint, strings.Join(names, " "), 16, false).Space(1).Add(t.Dim, h.Desc)
-	return []string{l.String(), kit.Blank(19) + t.Warn.Wrap(kit.Safe(why, 200))}
+	l.Cell(t.Faint, strings.Join(names, " "), keys, false).Space(1).Add(t.Dim, h.Desc)
+	return []string{l.String(), kit.Blank(keys+3) + t.Warn.Wrap(kit.Safe(why, 200))}
 }
 
 type keyGroup struct {

@@ -254,7 +254,7 @@ func TestSuspendAndResume(t *testing.T) {
 				x.wait(`3 of 4 topics`)
 			}
 			x.typed("j?") // in one piece: both are keys
-			x.wait(`(?s)A topic is.*esc close`)
+			x.wait(`(?s)half a page.*esc close`)
 			x.typed("\x1b")
 			x.wait(`enter open`)
 			x.typed("q")
@@ -285,7 +285,7 @@ func TestResizeStorm(t *testing.T) {
 	x.emu.Resize(100, 30)
 	x.mu.Unlock()
 	x.typed("?")
-	x.wait(`(?s)A topic is.*esc close`)
+	x.wait(`(?s)half a page.*esc close`)
 	x.typed("\x1b")
 	x.wait(`enter open`)
 	x.typed("q")
@@ -301,7 +301,7 @@ func TestNothingButFramesReachesTheTerminal(t *testing.T) {
 	x := startTerm(t, "run", 100, 30)
 	x.wait(`orders`)
 	x.typed("j\r?") // typed ahead: the help is that of the page that enter opens
-	x.wait(`(?s)Each partition is a log.*esc close`)
+	x.wait(`(?s)groups that read this topic.*esc close`)
 	x.typed("\x1b")
 	x.wait(`enter open`)
 	x.typed("q")
