@@ -42,7 +42,7 @@ func TestTheValueIsTheWidestColumn(t *testing.T) {
 	} {
 		for _, where := range []bool{false, true} {
 			tb := table(t)
-			tb.Where, tb.Topics = where, where
+			tb.Where, tb.Topics, tb.Gaps = where, where, where
 			tb.Measure(recs)
 			for _, w := range []int{38, 58, 78, 98, 118, 158, 198, 298} {
 				shown := tb.Shown(w)
@@ -73,11 +73,11 @@ func TestOneRecordIsOneLineOfOneWidth(t *testing.T) {
 		recs = append(recs, r, model.Record{Offset: int64(i), Timestamp: model.NoTime})
 	}
 	tb := table(t)
-	tb.Where, tb.Topics, tb.Find = true, true, page.ParseFilter("e")
+	tb.Where, tb.Topics, tb.Gaps, tb.Find = true, true, true, page.ParseFilter("e")
 	tb.Measure(recs)
 	for _, w := range []int{1, 2, 5, 18, 38, 58, 78, 118, 198} {
 		for i := range recs {
-			line := tb.Row(w, &recs[i])
+			line := tb.Row(w, &recs[i], int64(i)*1000)
 			if n := ansi.StringWidth(line); n > w {
 				t.Errorf("record %d at %d takes %d cells: %q", i, w, n, ansi.Strip(line))
 			}
@@ -110,8 +110,8 @@ func TestNullEmptyAndTextDiffer(t *testing.T) {
 	}
 	r := rec(1, "k", "")
 	r.Value = nil
-	if tb.Tombstones = true; !strings.Contains(ansi.Strip(tb.Row(80, &r)), "∅ tombstone") {
-		t.Errorf("%q", ansi.Strip(tb.Row(80, &r)))
+	if tb.Tombstones = true; !strings.Contains(ansi.Strip(tb.Row(80, &r, 0)), "∅ tombstone") {
+		t.Errorf("%q", ansi.Strip(tb.Row(80, &r, 0)))
 	}
 }
 

@@ -17,6 +17,8 @@ type Table struct {
 	Clock *kit.Clock
 	// Where shows which partition a record is of: its number, or with Topics its topic too.
 	Where, Topics bool
+	// Gaps shows how many offsets lie between a record and the one before it, for logs that are mostly holes.
+	Gaps bool
 	// NoSize leaves headers and size out: a stream is read by its values.
 	NoSize bool
 	// Tombstones says that a null value is a deletion: the topic is compacted.
@@ -26,12 +28,13 @@ type Table struct {
 	Find   page.Filter // what was searched for is lit
 
 	offset, time, key, where int // cells wanted
+	gap                      int
 	decoded                  bool
 	line                     kit.Line
 }
 
 const (
-	gap      = 2
+	between  = 2 // blanks between two columns
 	hdrsW    = 4
 	sizeW    = 8
 	shortW   = 16 // 2006-01-02 15:04
@@ -40,7 +43,7 @@ const (
 )
 
 // Forget lets the widths be measured anew.
-func (t *Table) Forget() { t.offset, t.time, t.key, t.where, t.decoded = 0, 0, 0, 0, false }
+func (t *Table) Forget() { t.offset, t.time, t.key, t.where, t.gap, t.decoded = 0, 0, 0, 0, 0, false }
 
 // Measure widens the columns to what records hold.
 func (t *Table) Measure(recs []model.Record) {
@@ -77,6 +80,9 @@ func (t *Table) Reach(offset int64) {
 	t.offset = max(t.offset, len(kit.Number(max(offset, 0))), len("OFFSET"))
 }
 
+// ReachGap makes room for a number of offsets between two records.
+func (t *Table) ReachGap(n int64) { t.gap = max(t.gap, len("GAP"), len(kit.Number(n))) }
+
 func (t *Table) whereHead() string {
 	if t.Topics {
 		return "PARTITION"
@@ -93,8 +99,8 @@ func (t *Table) whereText(r *model.Record) string {
 
 // place is where the columns lie for one width; a width of 0 means that the column is not shown.
 type place struct {
-	where, offset, time, key, value, hdrs, size int
-	short                                       bool // times without seconds
+	where, offset, gap, time, key, value, hdrs, size int
+	short                                            bool // times without seconds
 }
 
 // place decides the columns for w cells. The value keeps a third of the screen or 36 cells,
@@ -104,6 +110,9 @@ func (t *Table) place(w int) place {
 	if t.Where {
 		p.where = min(t.where, max(9, w/6))
 	}
+	if t.Gaps {
+		p.gap = max(t.gap, len("GAP"))
+	}
 	if t.NoSize {
 		p.hdrs, p.size = 0, 0
 	}
@@ -111,14 +120,14 @@ func (t *Table) place(w int) place {
 		p.key = 0
 	}
 	enough := func() bool {
-		rest := w - gap
-		for _, c := range [...]int{p.where, p.offset, p.time, p.key, p.hdrs, p.size} {
+		rest := w - between
+		for _, c := range [...]int{p.where, p.offset, p.gap, p.time, p.key, p.hdrs, p.size} {
 			if c > 0 {
-				rest -= c + gap
+				rest -= c + between
 			}
 		}
-		p.value = rest + gap
-		return p.value >= max(w*35/100, p.where+1, p.offset+1, p.time+1, p.key+1, min(36, w/2))
+		p.value = rest + between
+		return p.value >= max(w*35/100, p.where+1, p.offset+1, p.gap+1, p.time+1, p.key+1, min(36, w/2))
 	}
 	for _, give := range [...]func(){
 		func() { p.hdrs = 0 },
@@ -133,6 +142,7 @@ func (t *Table) place(w int) place {
 		func() { p.where = min(p.where, 6) },
 		func() { p.key = 0 },
 		func() { p.where = 0 },
+		func() { p.gap = 0 },
 		func() { p.offset = 0 },
 	} {
 		if enough() {
@@ -149,7 +159,7 @@ func (t *Table) place(w int) place {
 func (t *Table) Shown(w int) map[string]int {
 	p := t.place(w)
 	out := map[string]int{}
-	for name, n := range map[string]int{t.whereHead(): p.where, "OFFSET": p.offset, "TIME": p.time, "KEY": p.key, "VALUE": p.value, "HDRS": p.hdrs, "SIZE": p.size} {
+	for name, n := range map[string]int{t.whereHead(): p.where, "OFFSET": p.offset, "GAP": p.gap, "TIME": p.time, "KEY": p.key, "VALUE": p.value, "HDRS": p.hdrs, "SIZE": p.size} {
 		if n > 0 {
 			out[name] = n
 		}
@@ -163,11 +173,12 @@ func (t *Table) Head(w int) string {
 	l.Reset()
 	cell := func(name string, cw int, right bool) {
 		if cw > 0 {
-			l.Cell(h, name, cw, right).Space(gap)
+			l.Cell(h, name, cw, right).Space(between)
 		}
 	}
 	cell(t.whereHead(), p.where, !t.Topics)
 	cell("OFFSET", p.offset, true)
+	cell("GAP", p.gap, true)
 	cell("TIME", p.time, false)
 	cell("KEY", p.key, false)
 	cell("VALUE", p.value, false)
@@ -176,8 +187,9 @@ func (t *Table) Head(w int) string {
 	return kit.Cut(strings.TrimRight(l.String(), " "), w)
 }
 
-// Row returns a record's line in w cells, without the list's gutter.
-func (t *Table) Row(w int, r *model.Record) string {
+// Row returns a record's line in w cells, without the list's gutter. before is how many offsets lie between it and the
+// record before it, for Gaps.
+func (t *Table) Row(w int, r *model.Record, before int64) string {
 	p, l, th := t.place(w), &t.line, t.Theme
 	l.Reset()
 	base := kit.Style{}
@@ -189,17 +201,20 @@ func (t *Table) Row(w int, r *model.Record) string {
 		key = base
 	}
 	if p.where > 0 {
-		l.Cell(th.Dim, t.whereText(r), p.where, !t.Topics).Space(gap)
+		l.Cell(th.Dim, t.whereText(r), p.where, !t.Topics).Space(between)
 	}
 	if p.offset > 0 {
-		l.Cell(base, kit.Number(r.Offset), p.offset, true).Space(gap)
+		l.Cell(base, kit.Number(r.Offset), p.offset, true).Space(between)
+	}
+	if p.gap > 0 {
+		t.gapCell(p.gap, before)
 	}
 	if p.time > 0 {
-		l.Cell(th.Dim, t.timeText(r.Timestamp, p.short), p.time, false).Space(gap)
+		l.Cell(th.Dim, t.timeText(r.Timestamp, p.short), p.time, false).Space(between)
 	}
 	if p.key > 0 {
 		at := l.Width()
-		l.Spans(Value(th, key, r.Key, t.Find, kit.CellLimit(p.key)), p.key).To(at + p.key).Space(gap)
+		l.Spans(Value(th, key, r.Key, t.Find, kit.CellLimit(p.key)), p.key).To(at + p.key).Space(between)
 	}
 	at := l.Width()
 	l.Spans(t.value(r, base, p.value), p.value).To(at + p.value)
@@ -208,11 +223,11 @@ func (t *Table) Row(w int, r *model.Record) string {
 		if len(r.Headers) == 0 {
 			style = th.Dim
 		}
-		l.Space(gap).Cell(style, strconv.Itoa(len(r.Headers)), p.hdrs, true)
+		l.Space(between).Cell(style, strconv.Itoa(len(r.Headers)), p.hdrs, true)
 	}
 	if p.size > 0 {
 		num, unit := kit.Bytes(int64(r.Size))
-		l.Space(gap).Cell(base, num, p.size-4, true).Space(1).Cell(th.Dim, unit, 3, false)
+		l.Space(between).Cell(base, num, p.size-4, true).Space(1).Cell(th.Dim, unit, 3, false)
 	}
 	return kit.Cut(l.String(), w)
 }
@@ -251,9 +266,18 @@ func (t *Table) timeText(ms int64, short bool) string {
 	return time.UnixMilli(ms).In(t.Clock.Location()).Format("2006-01-02 15:04")
 }
 
+func (t *Table) gapCell(w int, n int64) {
+	text := ""
+	if n > 0 {
+		text = kit.Number(n)
+	}
+	t.line.Cell(t.Theme.Dim, text, w, true).Space(between)
+}
+
 // Mark is a line that is no record: a marker of a transaction, a hole, a group's position, damage.
 type Mark struct {
 	Offset int64     // shown in its column; Unknown for none
+	Before int64     // offsets between it and the record before it, for Gaps
 	Text   string    // safe
 	Style  kit.Style // of Text
 	Ruled  bool      // a thin line runs through it to the right
@@ -265,21 +289,24 @@ func (t *Table) Mark(w int, m Mark) string {
 	p, l, th := t.place(w), &t.line, t.Theme
 	l.Reset()
 	if p.where > 0 {
-		l.Space(p.where + gap)
+		l.Space(p.where + between)
 	}
 	if p.offset > 0 {
 		text := ""
 		if m.Offset >= 0 {
 			text = kit.Number(m.Offset)
 		}
-		l.Cell(th.Dim, text, p.offset, true).Space(gap)
+		l.Cell(th.Dim, text, p.offset, true).Space(between)
+	}
+	if p.gap > 0 {
+		t.gapCell(p.gap, m.Before)
 	}
 	if m.Ruled {
 		l.Add(th.Rule, strings.Repeat(th.Glyphs.Rule, 2)).Space(1)
 	}
 	right := 0
 	if m.Right != "" {
-		right = kit.Width(m.Right) + gap
+		right = kit.Width(m.Right) + between
 	}
 	if right > (w-l.Width())/2 {
 		right, m.Right = 0, ""
@@ -289,7 +316,7 @@ func (t *Table) Mark(w int, m Mark) string {
 		l.Space(1).Add(th.Rule, strings.Repeat(th.Glyphs.Rule, w-right-l.Width()-1))
 	}
 	if m.Right != "" {
-		l.To(w-right+gap).Add(th.Dim, m.Right)
+		l.To(w-right+between).Add(th.Dim, m.Right)
 	}
 	return kit.Cut(l.String(), w)
 }

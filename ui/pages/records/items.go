@@ -27,7 +27,7 @@ type item struct {
 	kind  kind
 	rec   int   // aRecord
 	from  int64 // aHole: the first offset; aGroup: what is committed
-	n     int64 // aHole
+	n     int64 // aHole: how many offsets; aRecord: how many lie before it that have no row of their own
 	fault int   // aFault
 	pegs  []peg // aGroup
 }
@@ -53,8 +53,20 @@ func pegsOf(groups []model.Group, tp model.TopicPartition) []peg {
 	return pegs
 }
 
-// arrange makes the rows of a span: between two records first the damage, then the hole, then the groups.
-func arrange(s *span, pegs []peg) []item {
+// dense reports whether a log is so full of holes that rows for them would hide the records.
+func dense(s *span) bool {
+	holes := 0
+	for i := 1; i < len(s.recs); i++ {
+		if s.recs[i].Offset > s.recs[i-1].Offset+1 {
+			holes++
+		}
+	}
+	return holes >= 8 && holes*4 > len(s.recs)
+}
+
+// arrange makes the rows of a span: between two records first the damage, then the hole, then the groups. Where the log
+// is dense with holes, these are told to the records behind them instead.
+func arrange(s *span, pegs []peg, dense bool) []item {
 	items := make([]item, 0, len(s.recs)+8)
 	faults := placeFaults(s)
 	next := s.prev // the offset that would be next
@@ -62,12 +74,17 @@ func arrange(s *span, pegs []peg) []item {
 	for pi < len(pegs) && pegs[pi].at < s.prev && !s.atStart {
 		pi++
 	}
-	put := func(upTo int64, before int) {
+	put := func(upTo int64, before int) (untold int64) {
+		damaged := false
 		for len(faults) > 0 && faults[0].before <= before {
 			items = append(items, item{kind: aFault, fault: faults[0].fault})
-			faults = faults[1:]
+			faults, damaged = faults[1:], true
 		}
-		if upTo > next {
+		switch {
+		case upTo <= next:
+		case dense && !damaged && before < len(s.recs):
+			untold = upTo - next
+		default:
 			items = append(items, item{kind: aHole, from: next, n: upTo - next})
 		}
 		first := pi
@@ -83,10 +100,11 @@ func arrange(s *span, pegs []peg) []item {
 			items = append(items, item{kind: aGroup, from: pegs[first].at, pegs: pegs[first:last]})
 			first = last
 		}
+		return untold
 	}
 	for i := range s.recs {
-		put(s.recs[i].Offset, i)
-		items = append(items, item{kind: aRecord, rec: i})
+		n := put(s.recs[i].Offset, i)
+		items = append(items, item{kind: aRecord, rec: i, n: n})
 		next = max(next, s.recs[i].Offset+1)
 	}
 	if s.atEnd {
@@ -212,12 +230,17 @@ func (p *records) faultText(it *item) string {
 // holeText says what offsets without a record are, as far as it is known.
 func (p *records) holeText(i int64) string {
 	it := &p.items[i]
-	n := kit.Number(it.n) + " offsets"
-	if it.n == 1 {
+	damaged := i > 0 && p.items[i-1].kind == aFault && p.span.faults[p.items[i-1].fault].Severity == model.SevDamage
+	return p.goneText(it.n, damaged)
+}
+
+func (p *records) goneText(count int64, damaged bool) string {
+	n := kit.Number(count) + " offsets"
+	if count == 1 {
 		n = "1 offset"
 	}
 	switch {
-	case i > 0 && p.items[i-1].kind == aFault && p.span.faults[p.items[i-1].fault].Severity == model.SevDamage:
+	case damaged:
 		return n + " cannot be read, for the damage above"
 	case p.committed:
 		return n + " not shown: aborted, undecided, or without a record"

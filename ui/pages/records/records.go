@@ -302,7 +302,13 @@ func (p *records) measure() {
 }
 
 func (p *records) arrange() {
-	p.items = arrange(&p.span, p.marks)
+	p.table.Gaps = p.table.Gaps || dense(&p.span)
+	p.items = arrange(&p.span, p.marks, p.table.Gaps)
+	for i := range p.items {
+		if p.table.Gaps && p.items[i].kind == aRecord {
+			p.table.ReachGap(p.items[i].n)
+		}
+	}
 	p.list.SetLen(int64(len(p.items)))
 }
 

@@ -561,7 +561,7 @@ func TestArrangeInAnyWindow(t *testing.T) {
 			for _, o := range tc.pegs {
 				pegs = append(pegs, peg{group: fmt.Sprint("g", o), at: o})
 			}
-			if got := words(arrange(&tc.s, pegs), &tc.s); got != tc.want {
+			if got := words(arrange(&tc.s, pegs, false), &tc.s); got != tc.want {
 				t.Errorf("%s\nwant %s", got, tc.want)
 			}
 		})
@@ -614,4 +614,28 @@ func TestAnOpenTransactionIsLookedAtAgain(t *testing.T) {
 	if got := p.at(); got == nil || got.Offset != 100 {
 		t.Errorf("the cursor is at %v", got)
 	}
+}
+
+func TestALogFullOfHoles(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	src.GroupSet, src.TopicSet[2].Retention.Compact = nil, true
+	words := []string{}
+	for i := range 40 {
+		words = append(words, fmt.Sprint("v", i), "hole")
+		if i%4 == 0 {
+			words = append(words, "hole")
+		}
+	}
+	log(src, 100, append(words, "last")...)
+	p := open(t, src, at(100))
+	frame := p.View(120, 40)
+	uitest.Contains(t, frame, "  GAP  ")
+	if strings.Contains(frame, "compacted away") {
+		t.Error("holes have rows of their own")
+	}
+	uitest.Press(p, "j")
+	if !strings.Contains(p.Status(), "4 offsets compacted away before it") {
+		t.Error(p.Status())
+	}
+	uitest.Fits(t, p)
 }

@@ -44,9 +44,9 @@ func (p *records) line(i int64, w int) string {
 	}
 	r := &p.span.recs[it.rec]
 	if r.Control != "" {
-		return p.table.Mark(w, rows.Mark{Offset: r.Offset, Text: controlText(r), Style: p.Theme.Null, Ruled: true})
+		return p.table.Mark(w, rows.Mark{Offset: r.Offset, Before: it.n, Text: controlText(r), Style: p.Theme.Null, Ruled: true})
 	}
-	return p.table.Row(w, r)
+	return p.table.Row(w, r, it.n)
 }
 
 // head says where the log begins and ends, or while something is searched for how far that has come.
@@ -119,6 +119,9 @@ func (p *records) Status() string {
 	case at >= 0 && p.span.end > p.span.start:
 		part := min(100, 100*(at-p.span.start)/max(1, p.span.end-p.span.start))
 		s = "offset " + kit.Number(at) + " · " + strconv.FormatInt(max(0, part), 10) + " %"
+	}
+	if it := p.row(); it != nil && it.kind == aRecord && it.n > 0 {
+		s += " · " + p.goneText(it.n, false) + " before it"
 	}
 	switch {
 	case p.err != nil:

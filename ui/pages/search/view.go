@@ -26,7 +26,7 @@ func (p *search) View(w, h int) string {
 		return frame + p.none(w, h-headLines+1)
 	}
 	frame += kit.Pad(kit.Blank(gutter)+p.table.Head(max(0, w-gutter)), w) + "\n"
-	return frame + p.cur.View(w, h-headLines, func(i int64) string { return p.table.Row(max(0, w-gutter), &p.hits[i]) })
+	return frame + p.cur.View(w, h-headLines, func(i int64) string { return p.table.Row(max(0, w-gutter), &p.hits[i], 0) })
 }
 
 // none stands where hits would.

@@ -46,7 +46,7 @@ func (p *tail) line(r *row, w int) string {
 		}
 		return p.table.Mark(w, rows.Mark{Offset: model.Unknown, Text: kit.Number(r.gap) + noun + r.why, Style: p.Theme.Warn, Ruled: true})
 	}
-	return p.table.Row(w, &r.rec)
+	return p.table.Row(w, &r.rec, 0)
 }
 
 func (p *tail) teach() (what, next string) {
