@@ -70,6 +70,11 @@ func (c *txnCache) grown(v *View, f *segment.File, from int64) *txnCache {
 	if !done {
 		return n
 	}
+	if k, whole := v.layers[len(v.layers)-1].facts.known(); len(open) == 0 && whole && !k.txnData {
+		// The walk over the same headers has met no transaction.
+		n.open, n.upTo, n.stable, n.done = open, v.end, v.end, true
+		return n
+	}
 	s := f.Scanner(segment.ScanOptions{Headers: true, Buffer: 64 << 10})
 	s.Goto(from)
 	for k := s.Next(); k == segment.Batch || k == segment.Damage; k = s.Next() {
