@@ -118,12 +118,15 @@ func (p *journal) take(entries []model.JournalEntry, err error) {
 
 func (p *journal) arrange() {
 	p.rows = p.rows[:0]
+	name := 12
 	for i := range p.all {
 		e := &p.all[i]
+		name = max(name, min(40, kit.Width(kit.Safe(e.Group, 200))))
 		if p.filter.Match(e.Group) || p.filter.Match(e.Who) || p.filter.Match(offsets.WhereWords(e.Where)) {
 			p.rows = append(p.rows, i)
 		}
 	}
+	p.list.Columns[2].Max = name
 	p.list.SetLen(int64(len(p.rows)))
 	p.follow()
 }

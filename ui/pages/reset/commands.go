@@ -87,7 +87,7 @@ func (p *reset) whyNoApply() string {
 	case p.wrong != "":
 		return kit.Safe(p.wrong, 200)
 	case p.undo == 0 && err != nil:
-		return "nothing typed yet: enter types " + p.place().word
+		return "nothing typed yet: enter to type " + p.place().noun
 	case p.err != nil:
 		return kit.Safe(p.err.Error(), 200)
 	case !p.loaded || p.stale:

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
 	"github.com/strata-kafka/strata/ui/offsets"
 	"github.com/strata-kafka/strata/ui/page"
 )
@@ -128,7 +129,21 @@ func (p *reset) take(a planned, err error) {
 	}
 	_, werr := p.chosen()
 	p.stale = p.undo == 0 && werr != nil
+	p.fitNames(p.plan.Rows)
 	p.table.SetLen(int64(len(p.plan.Rows)))
+}
+
+// fitNames gives the column of partitions as much room as the longest name needs, and the records the rest.
+func (p *reset) fitNames(rows []model.PlanRow) {
+	widest := p.table.Columns[colName].Max
+	for i := range rows {
+		n := kit.Width(kit.Safe(rows[i].TopicPartition.String(), 300))
+		if _, edited := p.edits[rows[i].TopicPartition]; edited {
+			n += len(" edited")
+		}
+		widest = max(widest, min(n, maxName))
+	}
+	p.table.Columns[colName].Max = widest
 }
 
 // movedRows returns what was committed before where it is something else now.
@@ -201,6 +216,7 @@ func (p *reset) applied(r model.ResetResult, err error) tea.Cmd {
 	p.done = &outcome{plan: plan, result: r, err: err, at: p.Now().UnixMilli()}
 	p.refused, p.moved = "", nil
 	p.table.Columns = doneColumns()
+	p.fitNames(kept)
 	p.table.Forget()
 	p.table.SetLen(int64(len(kept)))
 	if err != nil {
@@ -214,6 +230,7 @@ func (p *reset) replanFresh() tea.Cmd {
 	p.done = nil
 	p.out, p.edits = map[model.TopicPartition]bool{}, map[model.TopicPartition]model.Where{}
 	p.table.Columns = planColumns()
+	p.fitNames(p.plan.Rows)
 	p.table.Forget()
 	p.table.SetLen(int64(len(p.plan.Rows)))
 	return p.replan()

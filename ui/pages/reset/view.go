@@ -12,13 +12,16 @@ import (
 
 const (
 	whereAt   = 4 // the cell at which the choice begins
+	colName   = 1 // the column of the partitions
+	minName   = 12
+	maxName   = 48
 	footLines = 3 // rule, the row under the cursor, what the plan comes to
 )
 
 func planColumns() []kit.Column {
 	return []kit.Column{
 		{Name: "", Min: 1},
-		{Name: "PARTITION", Grow: true, Min: 12, Max: 40},
+		{Name: "PARTITION", Grow: true, Min: minName, Max: minName},
 		{Name: "COMMITTED", Right: true, Min: 9},
 		{Name: "WILL BE", Right: true, Min: 12},
 		{Name: "CHANGE", Min: 18},
@@ -29,7 +32,7 @@ func planColumns() []kit.Column {
 func doneColumns() []kit.Column {
 	return []kit.Column{
 		{Name: "", Min: 1},
-		{Name: "PARTITION", Grow: true, Min: 12, Max: 40},
+		{Name: "PARTITION", Grow: true, Min: minName, Max: minName},
 		{Name: "WAS", Right: true, Min: 9},
 		{Name: "STORED", Right: true, Min: 12},
 		{Name: "READ BACK", Min: 12},
@@ -165,6 +168,8 @@ func (p *reset) planRow(i int64) kit.Row {
 func (p *reset) firstCell(r *model.PlanRow) kit.Cell {
 	t := p.Theme
 	switch {
+	case r.Excluded && strings.HasPrefix(r.Note, "log "):
+		return kit.Cell{Text: r.Note, Style: t.Dim}
 	case r.Excluded && r.Note != "":
 		return kit.Cell{Text: kit.Safe(r.Note, 300), Style: t.Warn}
 	case r.Excluded:
@@ -247,7 +252,7 @@ func (p *reset) verdict(w int) string {
 	case p.plan.Refused != "" && p.loaded:
 		l.Add(t.Bad, t.Glyphs.Bad+" can't apply: "+kit.Safe(p.plan.Refused, 400))
 	case p.unknownTarget() && p.err == nil && p.wrong == "":
-		l.Add(t.Dim, "enter types "+p.place().word)
+		l.Add(t.Dim, "enter to type "+p.place().noun)
 	case p.err != nil:
 		l.Add(t.Bad, t.Glyphs.Bad+" "+kit.Safe(p.err.Error(), 400))
 	case why == "the plan is being made":
@@ -261,7 +266,9 @@ func (p *reset) verdict(w int) string {
 		if s.Out > 0 {
 			l.Add(t.Dim, ", "+kit.Number(int64(s.Out))+" taken out")
 		}
-		l.Add(t.Dim, "; ").Add(t.Accent, "A").Add(t.Dim, " applies")
+		if l.Width()+len("; A applies") <= w {
+			l.Add(t.Dim, "; ").Add(t.Accent, "A").Add(t.Dim, " applies")
+		}
 	}
 	return l.Fit(w)
 }

@@ -25,6 +25,7 @@ type place struct {
 	word  string
 	kind  model.WhereKind
 	needs bool   // a text
+	noun  string // what is typed
 	hint  string // of the text, or what the place means
 }
 
@@ -33,14 +34,14 @@ const likeGroup = 6
 
 // places are the ways, in the order of model.WhereKind.
 var places = [...]place{
-	{"earliest", model.ToEarliest, false, "the log start of each partition: all that is still there is read again"},
-	{"latest", model.ToLatest, false, "the log end of each partition: only what is written from now on is read"},
-	{"offset", model.ToOffset, true, "an offset, the same in each partition: 1204332"},
-	{"time", model.ToTime, true, "2026-11-30 09:00, 2026-11-30T09:00:00Z, @1796030400000"},
-	{"ago", model.ToAgo, true, "for how long to read again: 15m, 2h30m, 7d"},
-	{"shift", model.ToShift, true, "by how many offsets: -100 to go back, +100 to skip"},
-	{"like group", model.ToGroup, true, "the group whose offsets shall be taken over (tab completes)"},
-	{"file", model.ToFile, true, "a file of topic,partition,offset lines, as kafka-consumer-groups --export writes them"},
+	{"earliest", model.ToEarliest, false, "", "the log start of each partition: all that is still there is read again"},
+	{"latest", model.ToLatest, false, "", "the log end of each partition: only what is written from now on is read"},
+	{"offset", model.ToOffset, true, "an offset", "an offset, the same in each partition: 1204332"},
+	{"time", model.ToTime, true, "a time", "2026-11-30 09:00, 2026-11-30T09:00:00Z, @1796030400000"},
+	{"ago", model.ToAgo, true, "a duration", "for how long to read again: 15m, 2h30m, 7d"},
+	{"shift", model.ToShift, true, "by how many", "by how many offsets: -100 to go back, +100 to skip"},
+	{"like group", model.ToGroup, true, "the name of a group", "the group whose offsets shall be taken over (tab completes)"},
+	{"file", model.ToFile, true, "the name of a file", "a file of topic,partition,offset lines, as kafka-consumer-groups --export writes them"},
 }
 
 var errEmpty = errors.New("nothing typed yet")
