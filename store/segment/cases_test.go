@@ -464,3 +464,19 @@ func TestMappedFileIsCut(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyWhileItGrows checks what is written to meanwhile: the indexes know more than was read of the log.
+func TestVerifyWhileItGrows(t *testing.T) {
+	dir := segtest.Dir(t)
+	p := filepath.Join(dir, layout.FileName(0, layout.KindLog))
+	if err := os.Truncate(p, 549); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, dir)
+	if err := os.WriteFile(p, segtest.Kitchen(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := verify(t, f, segment.VerifyOptions{Active: true}); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+}

@@ -307,26 +307,49 @@ func (q *Sequence) txnAt(x Checked) {
 
 // Finish checks what can only be said at the end.
 func (q *Sequence) Finish() {
+	// What was written while the check ran is in the indexes perhaps, but was not read.
+	grown := false
+	if info, err := q.f.Log.Stat(); q.o.Active && err == nil {
+		grown = info.Size() > q.f.Size
+	}
+	if !grown {
+		q.finishOffsets()
+	}
+	if q.times != nil {
+		q.finishTimes(grown)
+	}
+	for _, i := range slices.Sorted(maps.Values(q.abortOf)) {
+		if grown && q.aborted[i].Last > q.last {
+			continue
+		}
+		q.tell(layout.KindTxnIndex, int64(i)*TxnEntrySize, q.aborted[i].Last, layout.KindTxnIndex,
+			fmt.Sprintf("entry %d leads to offset %d, where the log has no marker", i, q.aborted[i].Last), model.SevWarning)
+	}
+}
+
+// finishOffsets tells of entries that no batch was met for.
+func (q *Sequence) finishOffsets() {
 	if q.waiting >= 0 {
 		q.tell(layout.KindIndex, (q.entry-1)*OffsetEntrySize, q.waiting, layout.KindIndex,
 			fmt.Sprintf("index says %d, which is no batch's end", q.waiting), model.SevWarning)
 		q.waiting = -1
 	}
 	q.indexAt(math.MaxInt64, record.Header{BaseOffset: math.MaxInt64})
-	if q.times != nil {
-		for ; q.timeNext < q.times.Len(); q.timeNext++ {
-			_, o, _ := q.times.At(q.timeNext)
-			q.tell(layout.KindTimeIndex, q.timeNext*TimeEntrySize, o, layout.KindTimeIndex,
-				fmt.Sprintf("entry %d leads to offset %d, where the log has no good batch", q.timeNext, o), model.SevWarning)
+}
+
+// finishTimes tells of entries that no batch was met for, and of a last one that is too old.
+func (q *Sequence) finishTimes(grown bool) {
+	for ; q.timeNext < q.times.Len(); q.timeNext++ {
+		_, o, _ := q.times.At(q.timeNext)
+		if grown && o > q.last {
+			return
 		}
-		ms, _, ok := q.times.At(q.times.Len() - 1)
-		if !q.o.Active && q.maxTime >= 0 && (!ok || ms < q.maxTime) {
-			q.tell(layout.KindTimeIndex, model.Unknown, model.Unknown, layout.KindTimeIndex,
-				fmt.Sprintf("it ends with %d, the youngest record is of %d", ms, q.maxTime), model.SevWarning)
-		}
+		q.tell(layout.KindTimeIndex, q.timeNext*TimeEntrySize, o, layout.KindTimeIndex,
+			fmt.Sprintf("entry %d leads to offset %d, where the log has no good batch", q.timeNext, o), model.SevWarning)
 	}
-	for _, i := range slices.Sorted(maps.Values(q.abortOf)) {
-		q.tell(layout.KindTxnIndex, int64(i)*TxnEntrySize, q.aborted[i].Last, layout.KindTxnIndex,
-			fmt.Sprintf("entry %d leads to offset %d, where the log has no marker", i, q.aborted[i].Last), model.SevWarning)
+	ms, _, ok := q.times.At(q.times.Len() - 1)
+	if !q.o.Active && q.maxTime >= 0 && (!ok || ms < q.maxTime) {
+		q.tell(layout.KindTimeIndex, model.Unknown, model.Unknown, layout.KindTimeIndex,
+			fmt.Sprintf("it ends with %d, the youngest record is of %d", ms, q.maxTime), model.SevWarning)
 	}
 }
