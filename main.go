@@ -27,6 +27,7 @@ import (
 
 func main() {
 	early.Restore()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed stdout is an error of writing, and no sudden end
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Run(ctx, os.Args[1:], version(), cli.IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutTTY: terminal(os.Stdout), ErrTTY: terminal(os.Stderr),

@@ -32,6 +32,9 @@ func (a *app) verify(ctx context.Context, src model.Source, arg string) error {
 		return err
 	}
 	q := model.VerifyQuery{Partition: -1, Segment: model.Unknown}
+	if file, err := theFile(src); arg == "" && err == nil {
+		arg = file
+	}
 	if arg != "" {
 		at, _, err := resolveAt(ctx, src, arg)
 		if err != nil {
@@ -46,6 +49,9 @@ func (a *app) verify(ctx context.Context, src model.Source, arg string) error {
 	sum, err := v.Verify(ctx, q, func(e model.VerifyEvent) {
 		if e.Fault == nil {
 			meter.show(e.BytesDone, e.BytesAll)
+			if werr == nil && a.io.OutTTY {
+				werr = a.out.Flush()
+			}
 			return
 		}
 		meter.clear()
@@ -55,7 +61,7 @@ func (a *app) verify(ctx context.Context, src model.Source, arg string) error {
 		} else {
 			line = []byte(faultText(e.Fault) + "\n")
 		}
-		if _, err := a.io.Out.Write(line); err != nil && werr == nil {
+		if _, err := a.out.Write(line); err != nil && werr == nil {
 			werr = err
 		}
 	})
@@ -163,13 +169,13 @@ func (a *app) lookup(ctx context.Context, src model.Source, place, what string) 
 	if a.opts.json {
 		var o object
 		for i := range res.Steps {
-			if _, err := a.io.Out.Write(stepJSON(&o, &res.Steps[i])); err != nil {
+			if _, err := a.out.Write(stepJSON(&o, &res.Steps[i])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	table := newTable(a.io.Out, "STEP", "WHAT", "VALUE")
+	table := newTable(a.out, "STEP", "WHAT", "VALUE")
 	for _, s := range res.Steps {
 		if err := table.row(s.Step, s.What, s.Value); err != nil {
 			return err

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -90,6 +92,7 @@ type ExploreOptions struct {
 // app is what all commands share.
 type app struct {
 	io   IO
+	out  *bufio.Writer // to io.Out; its first error stays, and is the command's
 	eng  Engines
 	now  func() time.Time
 	opts options
@@ -112,13 +115,16 @@ type options struct {
 
 // Run runs the command line and returns the exit code.
 func Run(ctx context.Context, args []string, version string, streams IO, eng Engines) int {
-	a := &app{io: streams, eng: eng, now: time.Now, zone: time.Local, ver: version}
+	a := &app{io: streams, out: bufio.NewWriterSize(streams.Out, 64<<10), eng: eng, now: time.Now, zone: time.Local, ver: version}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
+	root.SetOut(a.out)
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
+	if ferr := a.out.Flush(); err == nil {
+		err = ferr
+	}
 	return a.finish(ctx, err)
 }
 
@@ -224,14 +230,40 @@ func (a *app) explore(c *cobra.Command, args []string) error {
 			}
 		}
 	}
+	if at.Topic != "" && word == "" {
+		if _, err := os.Stat(a.opts.data); errors.Is(err, os.ErrNotExist) { // it is not made by a typing error
+			return hint(c, model.NotFound(model.ErrNoTopic, at.Topic, nil), at.Topic)
+		}
+	}
 	src, err := a.open(c.Context(), word, Prefer, DirOptions{})
 	if err != nil {
 		return err
 	}
 	if err := a.checkAddress(c.Context(), src, at); err != nil {
-		return errors.Join(err, src.Close())
+		return errors.Join(hint(c, err, at.Topic), src.Close())
+	}
+	if file, ok := src.(filer); ok && at.Topic == "" {
+		at = file.File()
 	}
 	return a.eng.Explore(c.Context(), src, a.exploreOptions(at))
+}
+
+// filer is the ability of a source that was opened for one file to say its place.
+type filer interface{ File() model.Address }
+
+// hint names the commands that resemble a word which is no topic.
+func hint(c *cobra.Command, err error, word string) error {
+	if !errors.Is(err, model.ErrNoTopic) {
+		return err
+	}
+	var names []string
+	for _, s := range c.Root().Commands() {
+		names = append(names, s.Name())
+	}
+	if near := model.Nearest(word, names); len(near) > 0 {
+		return fmt.Errorf("%w (nor is it a command; near are %s)", err, strings.Join(near, ", "))
+	}
+	return err
 }
 
 func (a *app) exploreOptions(at model.Address) ExploreOptions {
@@ -298,8 +330,12 @@ func (a *app) demoCmd() *cobra.Command {
 
 // warn prints a notice.
 func (a *app) warn(s string) {
+	a.flush()
 	fmt.Fprintln(a.io.Err, "strata: "+safe(s))
 }
+
+// flush lets what was printed be seen before what comes on stderr. Its error stays in a.out.
+func (a *app) flush() { _ = a.out.Flush() }
 
 // open opens a source by its word.
 func (a *app) open(ctx context.Context, word string, access Access, o DirOptions) (model.Source, error) {
@@ -335,6 +371,9 @@ func (a *app) with(c *cobra.Command, access Access, do func(ctx context.Context,
 }
 
 func (a *app) withSource(c *cobra.Command, word string, access Access, o DirOptions, do func(ctx context.Context, src model.Source) error) error {
+	// Whoever interrupts twice is not to wait for what blocks: a reader of stdout that does not read.
+	stop := context.AfterFunc(c.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+	defer stop()
 	src, err := a.open(c.Context(), word, access, o)
 	if err != nil {
 		return err
@@ -358,9 +397,4 @@ func ability[T any](src model.Source, what string) (T, error) {
 		return t, fmt.Errorf("cannot %s here: %w", what, model.ErrReadOnly)
 	}
 	return t, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -30,13 +30,13 @@ func (a *app) groups(ctx context.Context, src model.Source) error {
 	if a.opts.json {
 		var o object
 		for i := range gs {
-			if _, err := a.io.Out.Write(groupJSON(&o, &gs[i])); err != nil {
+			if _, err := a.out.Write(groupJSON(&o, &gs[i])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	t := newTable(a.io.Out, "GROUP", "STATE", "TYPE", "PROTOCOL", "ASSIGNOR", ">MEMBERS", ">LAG", "TOPICS")
+	t := newTable(a.out, "GROUP", "STATE", "TYPE", "PROTOCOL", "ASSIGNOR", ">MEMBERS", ">LAG", "TOPICS")
 	for i := range gs {
 		g := &gs[i]
 		if err := t.row(g.ID, string(g.State), g.Type, g.ProtocolType, g.Protocol, strconv.Itoa(len(g.Members)), count(g.Lag), strings.Join(topicsOf(g), ", ")); err != nil {
@@ -87,25 +87,25 @@ func (a *app) group(ctx context.Context, src model.Source, id string) error {
 	}
 	if a.opts.json {
 		var o object
-		if _, err := a.io.Out.Write(groupJSON(&o, &g)); err != nil {
+		if _, err := a.out.Write(groupJSON(&o, &g)); err != nil {
 			return err
 		}
 		for i := range g.Offsets {
-			if _, err := a.io.Out.Write(groupOffsetJSON(&o, g.ID, &g.Offsets[i])); err != nil {
+			if _, err := a.out.Write(groupOffsetJSON(&o, g.ID, &g.Offsets[i])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	fmt.Fprintf(a.io.Out, "%s  %s  %s  lag %s\n", safe(g.ID), g.State, safe(strings.Join(strings.Fields(g.Type+" "+g.ProtocolType+" "+g.Protocol), " ")), count(g.Lag))
+	fmt.Fprintf(a.out, "%s  %s  %s  lag %s\n", safe(g.ID), g.State, safe(strings.Join(strings.Fields(g.Type+" "+g.ProtocolType+" "+g.Protocol), " ")), count(g.Lag))
 	for _, m := range g.Members {
 		var tps []string
 		for _, tp := range m.Assignment {
 			tps = append(tps, tp.String())
 		}
-		fmt.Fprintf(a.io.Out, "member %s  client %s  host %s  %s\n", safe(m.ID), safe(m.Client), safe(m.Host), safe(strings.Join(tps, " ")))
+		fmt.Fprintf(a.out, "member %s  client %s  host %s  %s\n", safe(m.ID), safe(m.Client), safe(m.Host), safe(strings.Join(tps, " ")))
 	}
-	t := newTable(a.io.Out, "PARTITION", ">COMMITTED", ">START", ">END", ">LAG", "COMMITTED AT", "MEMBER", "NOTE")
+	t := newTable(a.out, "PARTITION", ">COMMITTED", ">START", ">END", ">LAG", "COMMITTED AT", "MEMBER", "NOTE")
 	for i := range g.Offsets {
 		r := &g.Offsets[i]
 		committed := "–"
@@ -244,13 +244,13 @@ func (a *app) printPlan(p *model.ResetPlan) error {
 	if a.opts.json {
 		var o object
 		for i := range p.Rows {
-			if _, err := a.io.Out.Write(planRowJSON(&o, &p.Rows[i])); err != nil {
+			if _, err := a.out.Write(planRowJSON(&o, &p.Rows[i])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	t := newTable(a.io.Out, "PARTITION", ">COMMITTED", ">WILL BE", ">CHANGE", "NOTE", "FIRST RECORD IT WILL READ")
+	t := newTable(a.out, "PARTITION", ">COMMITTED", ">WILL BE", ">CHANGE", "NOTE", "FIRST RECORD IT WILL READ")
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		if err := t.row(r.TopicPartition.String(), none(r.From), none(r.To), change(r), r.Note, a.firstRecord(r.First)); err != nil {
@@ -314,11 +314,11 @@ func (a *app) journal(ctx context.Context, src model.Source) error {
 		return err
 	}
 	var o object
-	t := newTable(a.io.Out, ">N", "TIME", "GROUP", "TO", ">PARTITIONS", "WHO", "NOTE")
+	t := newTable(a.out, ">N", "TIME", "GROUP", "TO", ">PARTITIONS", "WHO", "NOTE")
 	for i := range es {
 		e := &es[i]
 		if a.opts.json {
-			if _, err := a.io.Out.Write(journalJSON(&o, e)); err != nil {
+			if _, err := a.out.Write(journalJSON(&o, e)); err != nil {
 				return err
 			}
 			continue

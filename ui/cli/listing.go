@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,13 +42,13 @@ func (a *app) topics(ctx context.Context, src model.Source) error {
 	if a.opts.json {
 		var o object
 		for i := range ts {
-			if _, err := a.io.Out.Write(topicJSON(&o, &ts[i], readers[ts[i].Name], lags[ts[i].Name])); err != nil {
+			if _, err := a.out.Write(topicJSON(&o, &ts[i], readers[ts[i].Name], lags[ts[i].Name])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	t := newTable(a.io.Out, "TOPIC", ">PARTITIONS", ">RECORDS", ">BYTES", "RETENTION", ">GROUPS", ">LAG", "NOTE")
+	t := newTable(a.out, "TOPIC", ">PARTITIONS", ">RECORDS", ">BYTES", "RETENTION", ">GROUPS", ">LAG", "NOTE")
 	for _, x := range ts {
 		lag := model.NoCount()
 		if readers[x.Name] > 0 {
@@ -120,7 +121,7 @@ func (a *app) partitions(ctx context.Context, src model.Source, topics []string)
 	var o object
 	var t *table
 	if !a.opts.json {
-		t = newTable(a.io.Out, "PARTITION", ">START", ">HIGH WATERMARK", ">STABLE", ">END", ">RECORDS", ">BYTES", ">SEGMENTS", ">LEADER", "NOTE")
+		t = newTable(a.out, "PARTITION", ">START", ">HIGH WATERMARK", ">STABLE", ">END", ">RECORDS", ">BYTES", ">SEGMENTS", ">LEADER", "NOTE")
 	}
 	for _, topic := range topics {
 		ps, err := src.Partitions(ctx, topic)
@@ -133,7 +134,7 @@ func (a *app) partitions(ctx context.Context, src model.Source, topics []string)
 				a.code = exitWrong
 			}
 			if a.opts.json {
-				_, err = a.io.Out.Write(partitionJSON(&o, p))
+				_, err = a.out.Write(partitionJSON(&o, p))
 			} else {
 				err = t.row(p.String(), offset(p.LogStart), offset(p.HighWatermark), offset(p.LastStable), offset(p.LogEnd),
 					count(p.Records), number(p.Bytes), strconv.Itoa(p.Segments), offset(int64(p.Leader)), partitionNote(p))
@@ -188,7 +189,7 @@ func (a *app) segments(ctx context.Context, src model.Source, arg string) error 
 	var o object
 	var t *table
 	if !a.opts.json {
-		t = newTable(a.io.Out, "PARTITION", ">BASE", ">LAST", ">RECORDS", ">BATCHES", ">BYTES", "FIRST", "LAST", "STATE", "LEAVES")
+		t = newTable(a.out, "PARTITION", ">BASE", ">LAST", ">RECORDS", ">BATCHES", ">BYTES", "FIRST", "LAST", "STATE", "LEAVES")
 	}
 	for _, tp := range tps {
 		segs, err := reader.Segments(ctx, tp)
@@ -198,7 +199,7 @@ func (a *app) segments(ctx context.Context, src model.Source, arg string) error 
 		for i := range segs {
 			s := &segs[i]
 			if a.opts.json {
-				_, err = a.io.Out.Write(segmentJSON(&o, s))
+				_, err = a.out.Write(segmentJSON(&o, s))
 			} else {
 				err = t.row(tp.String(), number(s.Base), offset(s.Last), count(s.Records), count(s.Batches), number(s.Bytes),
 					a.stamp(s.FirstTimestamp), a.stamp(s.LastTimestamp), string(s.State), a.leaves(s))
@@ -239,7 +240,7 @@ func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
 		return err
 	}
 	if arg == "" {
-		if arg, err = onlyPartition(ctx, src); err != nil {
+		if arg, err = theFile(src); err != nil {
 			return err
 		}
 	}
@@ -250,7 +251,7 @@ func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
 	var o object
 	var t *table
 	if !a.opts.json {
-		t = newTable(a.io.Out, ">POSITION", ">BASE", ">LAST", ">COUNT", ">BYTES", "CODEC", "TIME", "PRODUCER", "KIND", "CRC")
+		t = newTable(a.out, ">POSITION", ">BASE", ">LAST", ">COUNT", ">BYTES", "CODEC", "TIME", "PRODUCER", "KIND", "CRC")
 	}
 	for _, tp := range tps {
 		segs, err := reader.Segments(ctx, tp)
@@ -258,11 +259,14 @@ func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
 			return err
 		}
 		for _, s := range segs {
-			if s.State != model.SegmentActive && s.State != model.SegmentSealed || at.Segment >= 0 && s.Base != at.Segment {
+			if !wanted(&s, at.Segment) {
 				continue
 			}
 			if err := a.segmentBatches(ctx, reader, tp, s.Base, &o, t); err != nil {
 				return err
+			}
+			if at.Segment >= 0 {
+				break
 			}
 		}
 	}
@@ -270,6 +274,14 @@ func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
 		return t.flush()
 	}
 	return nil
+}
+
+// wanted reports whether a segment is the one that an address names, or where it names none, part of the log.
+func wanted(s *model.Segment, base int64) bool {
+	if base >= 0 {
+		return s.Base == base
+	}
+	return s.State == model.SegmentActive || s.State == model.SegmentSealed || s.State == model.SegmentSwap
 }
 
 func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp model.TopicPartition, base int64, o *object, t *table) error {
@@ -284,7 +296,7 @@ func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp
 				a.code = exitWrong
 			}
 			if t == nil {
-				_, err = a.io.Out.Write(batchJSON(o, b))
+				_, err = a.out.Write(batchJSON(o, b))
 			} else {
 				err = t.row(number(b.Position), number(b.Base), number(b.Last), number(int64(b.Count)), number(b.Bytes), b.Codec,
 					a.stamp(b.MaxTimestamp), producer(b), batchKind(b), crc(b))
@@ -330,12 +342,23 @@ func crc(b *model.Batch) string {
 }
 
 // fileOr takes an argument that is an existing file for the source, and anything else for a place in the source of
-// --source.
+// --source. A file whose name could be a place as well must be a .log.
 func (a *app) fileOr(arg string) (word, place string) {
-	if strings.HasSuffix(arg, ".log") && exists(arg) {
-		return arg, ""
+	if st, err := os.Stat(arg); err == nil && st.Mode().IsRegular() {
+		if _, err := model.ParseAddress(arg); err != nil || strings.HasSuffix(arg, ".log") {
+			return arg, ""
+		}
 	}
 	return a.opts.source, arg
+}
+
+// theFile is the place that a source shows which was opened for one file.
+func theFile(src model.Source) (string, error) {
+	f, ok := src.(filer)
+	if !ok || f.File().Topic == "" {
+		return "", fmt.Errorf("%w: one file was expected", model.ErrInvalid)
+	}
+	return f.File().String(), nil
 }
 
 // resolveAt reads TOPIC, TOPIC/P or a deeper address, and returns the live partitions it means.
@@ -396,16 +419,4 @@ func findPartition(ps []model.Partition, tp model.TopicPartition) (*model.Partit
 		return nil, fmt.Errorf("%w: %s has no partition %d (it has %d of them here)", model.ErrNoPartition, tp.Topic, tp.Partition, len(ps))
 	}
 	return &ps[i], nil
-}
-
-// onlyPartition names the one partition of a source that is a single file.
-func onlyPartition(ctx context.Context, src model.Source) (string, error) {
-	ts, err := src.Topics(ctx)
-	if err != nil {
-		return "", err
-	}
-	if len(ts) != 1 {
-		return "", fmt.Errorf("%w: %d topics where one file was expected", model.ErrInvalid, len(ts))
-	}
-	return ts[0].Name, nil
 }

@@ -139,6 +139,9 @@ func (a *app) produce(ctx context.Context, src model.Source, req model.ProduceRe
 			if !more {
 				return errors.Join(flush(), <-failed)
 			}
+			if len(req.Records) == 0 {
+				late.Reset(produceWait)
+			}
 			req.Records = append(req.Records, o.record(line))
 			size += len(line)
 			if len(req.Records) >= produceMax || size >= produceBytes {
@@ -146,7 +149,6 @@ func (a *app) produce(ctx context.Context, src model.Source, req model.ProduceRe
 					return err
 				}
 			}
-			late.Reset(produceWait)
 		case <-late.C:
 			if err := flush(); err != nil {
 				return err
@@ -185,6 +187,7 @@ func (a *app) send(ctx context.Context, p model.Producer, req model.ProduceReque
 	if req.Acks == 0 {
 		return nil
 	}
+	defer a.flush()
 	var o object
 	for _, w := range where {
 		if a.opts.json {
@@ -193,12 +196,12 @@ func (a *app) send(ctx context.Context, p model.Producer, req model.ProduceReque
 			o.num("partition", int64(w.Partition))
 			o.maybe("offset", w.Offset)
 			o.maybe("timestamp", w.Timestamp)
-			if _, err := a.io.Out.Write(o.line()); err != nil {
+			if _, err := a.out.Write(o.line()); err != nil {
 				return err
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(a.io.Out, "%s/%d@%s\n", safe(req.Topic), w.Partition, offset(w.Offset)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s/%d@%s\n", safe(req.Topic), w.Partition, offset(w.Offset)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,7 +110,7 @@ var errLimit = errors.New("limit reached")
 func (a *app) read(ctx context.Context, src model.Source, arg string, o readOptions) error {
 	if arg == "" {
 		var err error
-		if arg, err = onlyPartition(ctx, src); err != nil {
+		if arg, err = theFile(src); err != nil {
 			return err
 		}
 	}
@@ -266,7 +267,7 @@ type printer struct {
 }
 
 func (a *app) newPrinter(o readOptions) (*printer, error) {
-	p := &printer{a: a, w: bufio.NewWriterSize(a.io.Out, 64<<10), limit: o.limit}
+	p := &printer{a: a, w: a.out, limit: o.limit}
 	var err error
 	if o.format != "" {
 		if p.format, err = parseFormat(o.format); err != nil {
@@ -342,6 +343,10 @@ func (a *app) spans(ctx context.Context, src model.Source, arg string, o readOpt
 	if at.Offset >= 0 {
 		o.from = number(at.Offset)
 	}
+	within, err := segmentSpan(ctx, src, at)
+	if err != nil {
+		return nil, err
+	}
 	spans := make([]span, 0, len(tps))
 	for _, tp := range tps {
 		p, err := findPartition(ps, tp)
@@ -352,7 +357,7 @@ func (a *app) spans(ctx context.Context, src model.Source, arg string, o readOpt
 			a.code = exitWrong
 			a.warn(fmt.Sprintf("%s: %v", tp, p.Err))
 		}
-		s, err := a.span(ctx, src, p, o)
+		s, err := a.span(ctx, src, p, within, o)
 		if err != nil {
 			return nil, err
 		}
@@ -361,11 +366,34 @@ func (a *app) spans(ctx context.Context, src model.Source, arg string, o readOpt
 	return spans, nil
 }
 
-func (a *app) span(ctx context.Context, src model.Source, p *model.Partition, o readOptions) (span, error) {
+// segmentSpan returns the offsets of the segment that an address names, or all where it names none.
+func segmentSpan(ctx context.Context, src model.Source, at model.Address) (span, error) {
+	all := span{to: math.MaxInt64}
+	if at.Segment < 0 {
+		return all, nil
+	}
+	reader, err := ability[model.SegmentReader](src, "see segments")
+	if err != nil {
+		return all, err
+	}
+	segs, err := reader.Segments(ctx, at.TP())
+	if err != nil {
+		return all, err
+	}
+	i := slices.IndexFunc(segs, func(s model.Segment) bool { return s.Base == at.Segment })
+	if i < 0 {
+		return all, fmt.Errorf("%w: %020d.log in %s", model.ErrNoSegment, at.Segment, at.TP())
+	}
+	return span{from: at.Segment, to: max(segs[i].Last, at.Segment-1) + 1}, nil
+}
+
+// span turns --from and --to into a range of a partition that lies in another.
+func (a *app) span(ctx context.Context, src model.Source, p *model.Partition, within span, o readOptions) (span, error) {
 	end := p.LogEnd
 	if o.committed {
 		end = p.LastStable
 	}
+	end = min(end, within.to)
 	s := span{tp: p.TopicPartition, to: end}
 	var err error
 	if o.to != "latest" {
@@ -381,14 +409,14 @@ func (a *app) span(ctx context.Context, src model.Source, p *model.Partition, o 
 		}
 		s.from = s.to
 		if len(page.Records) > 0 {
-			s.from = page.Records[0].Offset
+			s.from = max(page.Records[0].Offset, within.from)
 		}
 		return s, nil
 	}
 	if s.from, err = a.place(ctx, src, p, o.from, end); err != nil {
 		return s, fmt.Errorf("--from: %w", err)
 	}
-	s.from = max(s.from, p.LogStart)
+	s.from = max(s.from, p.LogStart, within.from)
 	return s, nil
 }
 

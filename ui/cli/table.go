@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -36,8 +35,8 @@ type table struct {
 const tableHeld = 500
 
 // newTable begins a table. A column whose head begins with > is aligned to the right.
-func newTable(w io.Writer, heads ...string) *table {
-	t := &table{w: bufio.NewWriter(w)}
+func newTable(w *bufio.Writer, heads ...string) *table {
+	t := &table{w: w}
 	row := make([]string, len(heads))
 	for i, h := range heads {
 		name, right := strings.CutPrefix(h, ">")

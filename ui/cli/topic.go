@@ -157,7 +157,7 @@ func (a *app) configs(ctx context.Context, src model.Source, name string) error 
 		return err
 	}
 	var o object
-	t := newTable(a.io.Out, "CONFIG", "VALUE", "SOURCE", "DEFAULT")
+	t := newTable(a.out, "CONFIG", "VALUE", "SOURCE", "DEFAULT")
 	for _, e := range es {
 		if a.opts.json {
 			o.reset()
@@ -165,7 +165,7 @@ func (a *app) configs(ctx context.Context, src model.Source, name string) error 
 			o.str("value", e.Value)
 			o.str("source", e.Source)
 			o.str("default", e.Default)
-			if _, err := a.io.Out.Write(o.line()); err != nil {
+			if _, err := a.out.Write(o.line()); err != nil {
 				return err
 			}
 			continue
@@ -232,10 +232,10 @@ func (a *app) deleteRecords(ctx context.Context, src model.Source, place string,
 		o.str("topic", tp.Topic)
 		o.num("partition", int64(tp.Partition))
 		o.num("logStart", start)
-		_, err = a.io.Out.Write(o.line())
+		_, err = a.out.Write(o.line())
 		return err
 	}
-	_, err = fmt.Fprintf(a.io.Out, "%s starts at %d\n", safe(tp.String()), start)
+	_, err = fmt.Fprintf(a.out, "%s starts at %d\n", safe(tp.String()), start)
 	return err
 }
 
@@ -259,6 +259,7 @@ func (a *app) previewText(p *model.Preview) string {
 
 // confirm asks on stderr for a word to be typed. Without --yes, a stdin that ends means no.
 func (a *app) confirm(what, word string) error {
+	a.flush()
 	fmt.Fprintf(a.io.Err, "%s\nType %s to go on: ", what, safe(word))
 	line, err := bufio.NewReader(a.io.In).ReadString('\n')
 	if strings.TrimSpace(line) == word {
