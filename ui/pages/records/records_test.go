@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/page"
@@ -352,87 +351,6 @@ func TestKeysOpenAndSayWhyNot(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
-	src := uitest.NewSource(uitest.Now())
-	p := open(t, src, at(4_812_000))
-	p.View(80, 24)
-	if a, ok := uitest.Press(p, "/")[0].(page.Ask); !ok || a.ID != askFind {
-		t.Fatal("/ asks nothing")
-	}
-	// The canned search begins at the start of the log and knows substrings.
-	uitest.Send(p, page.Answered{ID: askFind, Text: `"amount":77.`, OK: true})
-	if r := p.at(); r.Offset != 4_811_416 {
-		t.Errorf("found %d", r.Offset)
-	}
-	if !slices.Contains(src.Calls(), `Search "amount":77.`) {
-		t.Errorf("asked %v", src.Calls())
-	}
-	got := uitest.Send(p, page.Answered{ID: askFind, Text: "nowhere", OK: true})
-	if !said(got, "nowhere was not found: end of log") {
-		t.Errorf("%v", got)
-	}
-	got = uitest.Send(p, page.Answered{ID: askFind, Text: "/(/", OK: true})
-	if a, ok := got[0].(page.Ask); !ok || !strings.Contains(a.Err, "missing closing") || a.Initial != "/(/" {
-		t.Errorf("a bad expression: %v", got)
-	}
-	src.Fail = func(m string) error {
-		if m == "Search" {
-			return errors.New("error at orders-2@812: read: input/output error")
-		}
-		return nil
-	}
-	got = uitest.Press(p, "n")
-	if !said(got, "error at orders-2@812") {
-		t.Errorf("%v", got)
-	}
-}
-
-// slow is a source whose search waits until it is cancelled.
-type slow struct {
-	*uitest.Source
-	asked chan model.SearchQuery
-}
-
-func (s *slow) Search(ctx context.Context, q model.SearchQuery, tell func(model.SearchEvent) bool) (model.SearchEnd, error) {
-	s.asked <- q
-	tell(model.SearchEvent{BytesDone: 1 << 20, BytesAll: 4 << 20, Records: 5000, At: orders2, Offset: 4_811_800})
-	<-ctx.Done()
-	return model.SearchEnd{Reason: "cancelled"}, nil
-}
-
-func TestASearchIsCancelledAndGoesOn(t *testing.T) {
-	src := &slow{uitest.NewSource(uitest.Now()), make(chan model.SearchQuery, 4)}
-	env := uitest.Env(t, src)
-	now := uitest.Now()
-	env.Now = func() time.Time { return now }
-	p := New(env, page.Open{Addr: at(4_811_500)}).(*records)
-	uitest.Drive(p, p.Init())
-	step := func(cmd func() any) { p.Update(cmd()) }
-	p.find.pattern.Text, p.find.pattern.Expr = "x", "x"
-	first := p.search(false)
-	step(func() any { return first() })
-	q := <-src.asked
-	if q.From[0] != 4_811_501 || q.Backward {
-		t.Errorf("asked from %v", q.From)
-	}
-	now = now.Add(2 * time.Second)
-	uitest.Contains(t, p.View(120, 20), "finding x", "25 %", "5,000 records", "1.0 MiB of 4.0 MiB", "6 s left")
-	got := uitest.Press(p, "esc")
-	if !said(got, "cancelled after 5,000 records at offset 4,811,800: n goes on there") {
-		t.Errorf("%v", got)
-	}
-	p.search(false)
-	if q := <-src.asked; q.From[0] != 4_811_801 {
-		t.Errorf("goes on from %v", q.From)
-	}
-	p.stop()
-	p.search(true)
-	if q := <-src.asked; q.From[0] != 4_811_500 || !q.Backward {
-		t.Errorf("backwards from %v", q.From)
-	}
-	p.Close()
-}
-
 func TestCopies(t *testing.T) {
 	src := mixed()
 	p := open(t, src, at(4_640_614))
@@ -514,60 +432,6 @@ func TestMouse(t *testing.T) {
 	}
 }
 
-func TestArrangeInAnyWindow(t *testing.T) {
-	recs := func(offsets ...int64) (out []model.Record) {
-		for _, o := range offsets {
-			out = append(out, model.Record{Offset: o, Segment: 0, BatchPos: o * 10})
-		}
-		return out
-	}
-	fault := func(offset, pos int64) model.Fault {
-		return model.Fault{File: "00000000000000000000.log", Offset: offset, Position: pos}
-	}
-	words := func(items []item, s *span) string {
-		var out []string
-		for _, it := range items {
-			switch it.kind {
-			case aRecord:
-				out = append(out, fmt.Sprint(s.recs[it.rec].Offset))
-			case aHole:
-				out = append(out, fmt.Sprintf("hole(%d,%d)", it.from, it.n))
-			case aGroup:
-				out = append(out, fmt.Sprintf("group(%d)", it.from))
-			case aFault:
-				out = append(out, "fault")
-			}
-		}
-		return strings.Join(out, " ")
-	}
-	for name, tc := range map[string]struct {
-		s    span
-		pegs []int64
-		want string
-	}{
-		"nothing":                 {span{atStart: true, atEnd: true}, nil, ""},
-		"empty but groups":        {span{prev: 5, next: 5, start: 5, end: 5, atStart: true, atEnd: true}, []int64{3, 5, 9}, "group(3) group(5) group(9)"},
-		"holes at both ends":      {span{recs: recs(3, 5), prev: 0, next: 9, end: 9, atStart: true, atEnd: true}, nil, "hole(0,3) 3 hole(4,1) 5 hole(6,3)"},
-		"a window in the middle":  {span{recs: recs(3, 4), prev: 3, next: 5, end: 9}, []int64{1, 4, 8}, "3 group(4) 4"},
-		"a group in a hole":       {span{recs: recs(3, 9), prev: 3, next: 10, end: 10, atStart: true, atEnd: true}, []int64{5, 10}, "3 hole(4,5) group(5) 9 group(10)"},
-		"damage by offset":        {span{recs: recs(3, 4, 9), prev: 3, next: 10, end: 10, atStart: true, atEnd: true, faults: []model.Fault{fault(5, 50)}}, nil, "3 4 fault hole(5,4) 9"},
-		"damage by byte":          {span{recs: recs(3, 4, 9), prev: 3, next: 10, end: 10, atStart: true, atEnd: true, faults: []model.Fault{fault(-1, 50)}}, nil, "3 4 fault hole(5,4) 9"},
-		"damage at the end":       {span{recs: recs(3), prev: 3, next: 4, end: 4, atStart: true, atEnd: true, faults: []model.Fault{fault(-1, 900)}}, nil, "3 fault"},
-		"damage and nothing else": {span{prev: 0, next: 10, end: 10, atStart: true, atEnd: true, faults: []model.Fault{fault(0, 0)}}, nil, "fault hole(0,10)"},
-		"damage outside":          {span{recs: recs(3), prev: 3, next: 4, end: 9, faults: []model.Fault{fault(1, 0), fault(8, 900)}}, nil, "3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var pegs []peg
-			for _, o := range tc.pegs {
-				pegs = append(pegs, peg{group: fmt.Sprint("g", o), at: o})
-			}
-			if got := words(arrange(&tc.s, pegs, false), &tc.s); got != tc.want {
-				t.Errorf("%s\nwant %s", got, tc.want)
-			}
-		})
-	}
-}
-
 func BenchmarkView(b *testing.B) {
 	p := open(b, mixed(), at(4_640_612))
 	for b.Loop() {
@@ -614,28 +478,4 @@ func TestAnOpenTransactionIsLookedAtAgain(t *testing.T) {
 	if got := p.at(); got == nil || got.Offset != 100 {
 		t.Errorf("the cursor is at %v", got)
 	}
-}
-
-func TestALogFullOfHoles(t *testing.T) {
-	src := uitest.NewSource(uitest.Now())
-	src.GroupSet, src.TopicSet[2].Retention.Compact = nil, true
-	words := []string{}
-	for i := range 40 {
-		words = append(words, fmt.Sprint("v", i), "hole")
-		if i%4 == 0 {
-			words = append(words, "hole")
-		}
-	}
-	log(src, 100, append(words, "last")...)
-	p := open(t, src, at(100))
-	frame := p.View(120, 40)
-	uitest.Contains(t, frame, "  GAP  ")
-	if strings.Contains(frame, "compacted away") {
-		t.Error("holes have rows of their own")
-	}
-	uitest.Press(p, "j")
-	if !strings.Contains(p.Status(), "4 offsets compacted away before it") {
-		t.Error(p.Status())
-	}
-	uitest.Fits(t, p)
 }
