@@ -1,6 +1,7 @@
 package logdir
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -96,7 +97,7 @@ func firstOffset(path string) (int64, error) {
 	defer f.Close()
 	b := make([]byte, record.HeaderSize)
 	n, err := io.ReadFull(f, b)
-	if n == 0 && err != io.EOF {
+	if n == 0 && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
 	h, err := record.ParseHeader(b[:n])

@@ -6,8 +6,6 @@ const (
 	defaultKeep = 10_000
 	// keepBytes bounds the keys, values and headers that a tail keeps.
 	keepBytes = 10 << 20
-	// chunk is how many bytes an arena takes at once.
-	chunk = 64 << 10
 )
 
 // ring keeps the newest records of a tail, numbered in the order in which they came.
@@ -82,25 +80,4 @@ func (g *ring) window(end int64, n int) ([]model.Record, int64) {
 		out = append(out, g.recs[i%int64(len(g.recs))])
 	}
 	return out, from
-}
-
-// arena copies many small byte slices into few large ones. A chunk is let go of with the last record in it.
-type arena struct{ free []byte }
-
-// copy returns a copy of b; nil stays nil.
-func (a *arena) copy(b []byte) []byte {
-	switch {
-	case b == nil:
-		return nil
-	case len(b) == 0:
-		return []byte{}
-	case len(b) > chunk/4:
-		return append([]byte(nil), b...)
-	case len(b) > len(a.free):
-		a.free = make([]byte, chunk)
-	}
-	n := copy(a.free, b)
-	c := a.free[:n:n]
-	a.free = a.free[n:]
-	return c
 }

@@ -33,7 +33,6 @@ type tail struct {
 
 	// The reading goroutine's own.
 	cursors map[model.TopicPartition]*cursor
-	arena   arena
 	met     map[string]bool // folders of tailed partitions, leftovers too, that were met already
 
 	mu      sync.Mutex

@@ -42,7 +42,7 @@ func readNames(dir string, each func(name string, k kind)) error {
 	if err != nil {
 		return &os.PathError{Op: "open", Path: dir, Err: err}
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := getdents(fd, buf)
@@ -64,6 +64,9 @@ func readNames(dir string, each func(name string, k kind)) error {
 		})
 	}
 }
+
+// closeFD closes what was only read from: an error says nothing that anybody could act on.
+func closeFD(fd int) { _ = unix.Close(fd) }
 
 func getdents(fd int, buf []byte) (int, error) {
 	for {
@@ -89,7 +92,7 @@ func newMeasurer(root string) (*measurer, error) {
 	return &measurer{root: root, fd: fd, buf: make([]byte, 32<<10)}, nil
 }
 
-func (m *measurer) close() { unix.Close(m.fd) }
+func (m *measurer) close() { closeFD(m.fd) }
 
 // folder adds up the .log files of a folder. A file that goes away meanwhile is not counted.
 func (m *measurer) folder(name string) sums {
@@ -98,7 +101,7 @@ func (m *measurer) folder(name string) sums {
 	if err != nil {
 		return noSums(&os.PathError{Op: "open", Path: filepath.Join(m.root, name), Err: err})
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	var st unix.Stat_t
 	for {
 		n, err := getdents(fd, m.buf)

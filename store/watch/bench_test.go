@@ -133,10 +133,10 @@ func BenchmarkWatch10k(b *testing.B) {
 	}
 	var ms, bms, mb, bmb []float64
 	for b.Loop() {
-		h, begin := heap(), time.Now()
+		h := heap()
 		w := New(Options{})
 		f := w.Feed(50 * time.Millisecond)
-		begin = time.Now()
+		begin := time.Now()
 		for _, d := range dirs {
 			f.Add(d)
 		}
