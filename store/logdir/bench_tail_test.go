@@ -1,3 +1,5 @@
+//go:build unix
+
 package logdir
 
 import (
@@ -5,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +38,35 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if path := os.Getenv(holderOf); path != "" {
+		if err := holdLock(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
+}
+
+// holderOf, when it is set, makes a test binary a process that holds a lock: see holdLock.
+const holderOf = "LOGDIR_HOLDER"
+
+// holdLock locks a file as a broker does, says so, and holds it until its standard input ends.
+func holdLock(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(os.Stdout, "held"); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 const (
