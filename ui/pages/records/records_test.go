@@ -208,7 +208,7 @@ func many(n int64) *uitest.Source {
 }
 
 func TestScrollingThroughAllOfIt(t *testing.T) {
-	const n = 12_000
+	const n = 5_000
 	p := open(t, many(n), at(0))
 	p.View(80, 24)
 	for i := range int64(n) {
@@ -400,6 +400,10 @@ func TestStates(t *testing.T) {
 	empty := open(t, src, model.PartitionAddress(orders2))
 	uitest.Contains(t, empty.View(80, 10), "there are no records in orders-2", "p produces one")
 	uitest.Fits(t, empty)
+	src.GroupSet = []model.Group{commit("billing", 3, model.Exactly(0))}
+	bare := open(t, src, model.PartitionAddress(orders2))
+	uitest.Contains(t, bare.View(80, 10), "▲ billing is here", "there are no records in orders-2")
+	uitest.Fits(t, bare)
 	missing := open(t, src, model.TopicAddress("order"))
 	uitest.Contains(t, missing.View(80, 10), "no such topic", "orders")
 }

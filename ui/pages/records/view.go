@@ -25,12 +25,30 @@ func (p *records) View(w, h int) string {
 		return kit.Block(p.head(w), w, h)
 	}
 	frame := p.head(w) + "\n" + page.Rule(p.Theme, w, "") + "\n"
-	if len(p.items) == 0 {
+	body := h - headLines
+	below := ""
+	if p.bare() {
 		what, next := p.teach()
-		return frame + kit.Empty(p.Theme, w, h-2, what, next)
+		if len(p.items) == 0 {
+			return frame + kit.Empty(p.Theme, w, body+1, what, next)
+		}
+		if body > len(p.items) {
+			below = "\n" + kit.Empty(p.Theme, w, body-len(p.items), what, next)
+			body = len(p.items)
+		}
 	}
 	frame += kit.Pad(kit.Blank(gutter)+p.table.Head(max(0, w-gutter)), w) + "\n"
-	return frame + p.list.View(w, h-headLines, func(i int64) string { return p.line(i, w-gutter) })
+	return frame + p.list.View(w, body, func(i int64) string { return p.line(i, w-gutter) }) + below
+}
+
+// bare reports whether nothing but groups' positions is there.
+func (p *records) bare() bool {
+	for i := range p.items {
+		if p.items[i].kind != aGroup {
+			return false
+		}
+	}
+	return true
 }
 
 // line draws a row in w cells.
@@ -117,7 +135,7 @@ func (p *records) Status() string {
 	case p.follow:
 		s = "following the end"
 	case at >= 0 && p.span.end > p.span.start:
-		part := min(100, 100*(at-p.span.start)/max(1, p.span.end-p.span.start))
+		part := min(100, 100*(at-p.span.start)/max(1, max(p.span.end, p.part.LogEnd)-p.span.start))
 		s = "offset " + kit.Number(at) + " · " + strconv.FormatInt(max(0, part), 10) + " %"
 	}
 	if it := p.row(); it != nil && it.kind == aRecord && it.n > 0 {
