@@ -97,7 +97,11 @@ func (p *records) head(w int) string {
 			facts = append(facts, page.Fact{Name: "stable", Value: kit.Number(q.LastStable)})
 		}
 		if q.HighWatermark >= 0 && q.HighWatermark < q.LogEnd {
-			facts = append(facts, page.Fact{Name: "high watermark", Value: kit.Number(q.HighWatermark)})
+			hw := kit.Number(q.HighWatermark)
+			if q.HWFromCheckpoint {
+				hw = t.Glyphs.About + " " + hw // as of the last checkpoint
+			}
+			facts = append(facts, page.Fact{Name: "high watermark", Value: hw})
 		}
 		facts = append(facts, page.Fact{Value: kit.BytesText(q.Bytes)})
 	}
