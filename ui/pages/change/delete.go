@@ -171,7 +171,10 @@ func (p *remove) whyNot() string {
 
 func (p *remove) ask() tea.Cmd {
 	body := []string{p.words()}
-	if n := len(p.what.groups); n > 0 {
+	switch n := len(p.what.groups); {
+	case n == 1:
+		body = append(body, "1 group reads it; its offsets of it go too")
+	case n > 1:
 		body = append(body, plural(int64(n), "group")+" read it; their offsets of it go too")
 	}
 	return page.Send(page.Confirm{

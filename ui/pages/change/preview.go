@@ -105,8 +105,11 @@ func (v *preview) row(i int64) kit.Row {
 		}
 	}
 	written := kit.Cell{Text: t.Glyphs.None, Style: t.Dim}
-	if s.FirstTimestamp >= 0 {
+	switch {
+	case s.FirstTimestamp >= 0:
 		written = kit.Cell{Text: v.Clock.Minute(s.FirstTimestamp)}
+	case s.LastTimestamp >= 0:
+		written = kit.Cell{Text: "until " + v.Clock.Minute(s.LastTimestamp)}
 	}
 	return kit.Row{Cells: []kit.Cell{
 		{Spans: t.SafeSpans(kit.Style{}, s.TopicPartition.String(), 300)},

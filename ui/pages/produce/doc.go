@@ -8,7 +8,7 @@
 //	  to           ‹ by key │ round robin │ random │ partition ›
 //	  codec        ‹ none │ gzip │ snappy │ lz4 │ zstd ›
 //	  times        5000
-//	  a second     100
+//	  per second   100
 //	── sent ────────────────────────────────────────────────────────────────────────
 //	████████····  42 %   2,100 of 5,000 · 100/s
 //	  WHERE        OFFSET     TIME

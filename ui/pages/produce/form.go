@@ -26,9 +26,9 @@ const (
 	labelCodec     = "codec"
 	labelAcks      = "acks"
 	labelTimes     = "times"
-	labelRate      = "a second"
+	labelRate      = "per second"
 	labelFile      = "from file"
-	labelSep       = "key before"
+	labelSep       = "separator"
 )
 
 // The ways to a partition.
@@ -51,7 +51,7 @@ func fields() []kit.Field {
 	choice := func(options ...string) *kit.Choice { return &kit.Choice{Options: options} }
 	return []kit.Field{
 		{Label: labelKey, Input: empty, Null: true, Nullable: true, Hint: "the same key always goes to the same partition; ctrl-n turns null"},
-		{Label: labelValue, Input: empty, Nullable: true, Hint: "ctrl-o opens it in $EDITOR, ctrl-n turns null (a tombstone); {{n}} is the number, {{now}} the time in ms"},
+		{Label: labelValue, Input: empty, Nullable: true, Hint: "ctrl-o $EDITOR, ctrl-n null; {{n}} counts, {{now}} is the time in ms"},
 		{Label: labelHeader + "1", Input: kit.Input{Placeholder: "none"}, Hint: "name=value; name= is empty; name alone is null"},
 		{Label: labelTo, Choice: choice(toKey, toRound, toRandom, toPartition), Hint: "by key: its hash as the Java client has it; without a key one partition a batch"},
 		{Label: labelPartition, Input: kit.NewInput("0"), Hidden: true},
@@ -60,7 +60,7 @@ func fields() []kit.Field {
 		{Label: labelTimes, Input: kit.NewInput("1"), Hint: "how many records, all the same but for {{n}} and {{now}}"},
 		{Label: labelRate, Input: kit.Input{Placeholder: "as fast as it goes"}, Hint: "records a second"},
 		{Label: labelFile, Input: kit.Input{Placeholder: "none"}, Hint: "a file whose lines are the values"},
-		{Label: labelSep, Input: kit.Input{Placeholder: "lines have no key"}, Hidden: true, Hint: "what stands between key and value in a line: a tab is \\t"},
+		{Label: labelSep, Input: kit.Input{Placeholder: "lines have no key"}, Hidden: true, Hint: "what stands between key and value in a line, as ; or \\t for a tab"},
 	}
 }
 

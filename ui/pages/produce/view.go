@@ -40,7 +40,7 @@ func (p *produce) View(w, h int) string {
 	}
 	if lower > 2 {
 		p.tabY = upper + 2
-		out = append(out, p.table.View(w, lower-2, p.row))
+		out = append(out, p.tableView(w, lower-2))
 	}
 	return kit.Block(strings.Join(out, "\n"), w, h)
 }
@@ -53,6 +53,19 @@ func (p *produce) formView(w, h int) string {
 	}
 	s := p.form.View(w, h)
 	p.form.Focus = focus
+	return s
+}
+
+// tableView draws the places, without a cursor when the focus is on the form.
+func (p *produce) tableView(w, h int) string {
+	if p.below {
+		return p.table.View(w, h, p.row)
+	}
+	resting := *p.Theme
+	resting.Cursor, resting.Glyphs.Cursor = kit.Style{}, " "
+	p.table.Theme = &resting
+	s := p.table.View(w, h, p.row)
+	p.table.Theme = p.Theme
 	return s
 }
 
