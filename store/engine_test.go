@@ -583,7 +583,7 @@ func TestPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Now) != 3 || p.Now[2].Base != 2 || p.Records.N != 3 || len(p.Later) != 2 || p.Later[0].Base != 3 || p.Later[0].Leaves != 1700000000000+30_000+25_001 || p.Bytes == 0 {
+	if len(p.Now) != 3 || p.Now[2].Base != 2 || p.Records != model.Exactly(3) || len(p.Later) != 2 || p.Later[0].Base != 3 || p.Later[0].Leaves != 1700000000000+30_000+25_001 || p.Bytes == 0 {
 		t.Errorf("preview %+v", p)
 	}
 	if p, err := e.PreviewAlter(ctx, "t", []model.ConfigChange{{Name: "retention.ms", Value: "-1"}}); err != nil || len(p.Now)+len(p.Later) != 0 {

@@ -39,7 +39,9 @@ func (e *Engine) PreviewAlter(ctx context.Context, name string, changes []model.
 		if err != nil {
 			return p, err
 		}
-		add(&p, was, will)
+		if err := add(&p, l, was, will); err != nil {
+			return p, err
+		}
 	}
 	sortLater(&p)
 	return p, nil
@@ -72,7 +74,9 @@ func (e *Engine) PreviewDelete(ctx context.Context, tp model.TopicPartition, bef
 	if err != nil {
 		return p, err
 	}
-	add(&p, was, will)
+	if err := add(&p, l, was, will); err != nil {
+		return p, err
+	}
 	p.Notes = append(p.Notes, fmt.Sprintf("log start goes from %d to %d", b.Start, to))
 	if kept := to - nextAfter(will); kept > 0 && to > b.Start {
 		p.Notes = append(p.Notes, "records below it in a segment that stays are hidden, their bytes stay")
@@ -90,12 +94,15 @@ func nextAfter(plan []partition.Planned) int64 {
 	return 0
 }
 
-// add compares two plans of one partition, segment by segment.
-func add(p *model.Preview, was, will []partition.Planned) {
+// add compares two plans of one partition, segment by segment, and counts what would go.
+func add(p *model.Preview, l *partition.Log, was, will []partition.Planned) (err error) {
 	for i := range will {
 		s := will[i].Segment
 		switch {
 		case will[i].Now:
+			if s.Records, err = l.Count(s); err != nil {
+				return err
+			}
 			p.Now = append(p.Now, s)
 			p.Bytes += s.Bytes
 			p.Records = p.Records.Add(s.Records)
@@ -105,6 +112,7 @@ func add(p *model.Preview, was, will []partition.Planned) {
 			p.Later = append(p.Later, s)
 		}
 	}
+	return nil
 }
 
 func sortLater(p *model.Preview) {

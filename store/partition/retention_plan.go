@@ -1,10 +1,13 @@
 package partition
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/record"
+	"github.com/strata-kafka/strata/store/segment"
 )
 
 // Planned is a segment with what retention has in mind for it.
@@ -90,4 +93,30 @@ func (l *Log) planned(i int, rule string) (model.Segment, error) {
 		FirstTimestamp: model.NoTime, LastTimestamp: newest, State: state, Leaves: model.NoTime, Rule: rule,
 		Path: filepath.Join(l.o.Dir, layout.FileName(p.base, layout.KindLog)),
 	}, nil
+}
+
+// Count counts the data records of a segment that are not below the log start, by its batches' headers. It is an
+// estimate where a batch reaches over the log start, or is an old one that does not say how many it holds.
+func (l *Log) Count(s model.Segment) (model.Count, error) {
+	start, state := l.known.Load().Start, model.CountExact
+	var n int64
+	err := segment.WalkHeaders(s.Path, 0, func(h record.Header, _ int64) bool {
+		switch {
+		case h.Control() || h.LastOffset() < start:
+			return true
+		case h.BaseOffset < start:
+			n += h.LastOffset() - start + 1
+			state = model.CountEstimate
+		case h.Count < 0:
+			n++
+			state = model.CountEstimate
+		default:
+			n += int64(h.Count)
+		}
+		return true
+	})
+	if err != nil {
+		return model.Count{}, fmt.Errorf("count records of %s: %w", l.o.TP, err)
+	}
+	return model.Count{N: n, State: state}, nil
 }
