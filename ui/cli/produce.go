@@ -58,6 +58,9 @@ func (a *app) produceCmd() *cobra.Command {
 
 func (o *produceOptions) request(topic string) (model.ProduceRequest, error) {
 	req := model.ProduceRequest{Topic: topic, Codec: o.codec}
+	if o.partition < -1 {
+		return req, fmt.Errorf("%w --partition %d: want a partition's number", model.ErrInvalid, o.partition)
+	}
 	switch o.acks {
 	case "0":
 	case "1":
@@ -125,8 +128,8 @@ func (a *app) produce(ctx context.Context, src model.Source, req model.ProduceRe
 		if len(req.Records) == 0 {
 			return nil
 		}
-		err := a.send(ctx, producer, req)
-		if err != nil {
+		// What was read is appended also when the user has interrupted.
+		if err := a.send(context.WithoutCancel(ctx), producer, req); err != nil {
 			return fmt.Errorf("after %d records: %w", n, err)
 		}
 		n += int64(len(req.Records))
@@ -138,6 +141,11 @@ func (a *app) produce(ctx context.Context, src model.Source, req model.ProduceRe
 		case line, more := <-lines:
 			if !more {
 				return errors.Join(flush(), <-failed)
+			}
+			if size+len(line) > produceBytes { // a line that is refused for its size takes no other with it
+				if err := flush(); err != nil {
+					return err
+				}
 			}
 			if len(req.Records) == 0 {
 				late.Reset(produceWait)
@@ -159,28 +167,61 @@ func (a *app) produce(ctx context.Context, src model.Source, req model.ProduceRe
 	}
 }
 
-// readLines sends each line of r; when lines is closed, failed holds why, or nil. The goroutine ends with r or ctx.
+// readLines sends each line of r, without its \n; when lines is closed, failed holds why, or nil. The goroutine ends with
+// r or ctx.
 func readLines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed <-chan error) {
 	out, why := make(chan []byte, 256), make(chan error, 1)
 	go func() {
 		defer close(out)
-		sc := bufio.NewScanner(r)
-		sc.Buffer(make([]byte, 64<<10), lineMax)
-		for sc.Scan() {
+		in := bufio.NewReaderSize(r, 64<<10)
+		for n := 1; ; n++ {
+			line, err := readLine(in, lineMax)
+			if err != nil {
+				if errors.Is(err, io.EOF) {
+					err = nil
+				} else {
+					err = fmt.Errorf("line %d of stdin: %w", n, err)
+				}
+				why <- err
+				return
+			}
 			select {
-			case out <- bytes.Clone(sc.Bytes()):
+			case out <- line:
 			case <-ctx.Done():
 				why <- nil
 				return
 			}
 		}
-		why <- sc.Err()
 	}()
 	return out, why
 }
 
+// readLine reads up to \n or the end. Every other byte is the record's, \r as well. io.EOF says that there is no more.
+func readLine(r *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	for {
+		b, err := r.ReadSlice('\n')
+		if n := len(line) + len(bytes.TrimSuffix(b, []byte{'\n'})); n > most {
+			return nil, fmt.Errorf("%w: it is longer than %d bytes", model.ErrInvalid, most)
+		}
+		line = append(line, b...)
+		switch {
+		case err == nil:
+			return line[: len(line)-1 : len(line)-1], nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, nil
+		default:
+			return nil, err
+		}
+	}
+}
+
 func (a *app) send(ctx context.Context, p model.Producer, req model.ProduceRequest) error {
 	where, err := p.Produce(ctx, req)
+	if errors.Is(err, model.ErrRefused) { // nothing was done: not what exit code 1 says
+		return fmt.Errorf("%v", err)
+	}
 	if err != nil {
 		return err
 	}

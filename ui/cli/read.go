@@ -168,10 +168,10 @@ func (a *app) readSpan(ctx context.Context, src model.Source, out *printer, s sp
 	return nil
 }
 
-// faults tells of damage met while reading; what is around it has been read.
+// faults tells of damage met while reading, and of what is sound but was not read; what is around it has been read.
 func (a *app) faults(fs []model.Fault) {
 	for _, f := range fs {
-		if f.Severity == model.SevDamage {
+		if f.Severity == model.SevDamage || f.Severity == model.SevWarning && f.Kind == "length" {
 			a.code = exitWrong
 			a.warn(faultText(&f))
 		}
