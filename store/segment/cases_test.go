@@ -465,6 +465,43 @@ func TestMappedFileIsCut(t *testing.T) {
 	}
 }
 
+// TestFloorOfLargeIndexes holds lookups in indexes of every shape against a plain look at all entries.
+func TestFloorOfLargeIndexes(t *testing.T) {
+	for name, step := range map[string]func(i int64) int64{
+		"even":    func(int64) int64 { return 10 },
+		"dense":   func(i int64) int64 { return 1 + i/100 },
+		"a leap":  func(i int64) int64 { return 1 + i/1500*1_000_000*(i%1500/1499) },
+		"one end": func(i int64) int64 { return max(1, 100_000-i*100) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var pairs, stamps []segtest.Pair
+			at := int64(0)
+			for i := range int64(3000) {
+				at += step(i)
+				pairs, stamps = append(pairs, segtest.Pair{at, (i + 1) * 4096}), append(stamps, segtest.Pair{segtest.T + at, at})
+			}
+			a, b := segtest.OffsetIndex(0, pairs), segtest.TimeIndex(0, stamps)
+			x := segment.NewOffsetIndex(bytes.NewReader(a), int64(len(a)), 0)
+			y := segment.NewTimeIndex(bytes.NewReader(b), int64(len(b)), 0)
+			for i := int64(-1); i < 3000; i++ {
+				o := int64(0)
+				if i >= 0 {
+					o = pairs[i][0]
+				}
+				if got, _ := x.Floor(o); got != i {
+					t.Fatalf("offset %d: entry %d, want %d", o, got, i)
+				}
+				if got, _ := y.Floor(segtest.T + o); got != i {
+					t.Fatalf("time %d: entry %d, want %d", o, got, i)
+				}
+			}
+			if got, _ := x.Floor(1 << 40); got != 2999 {
+				t.Errorf("behind the end: %d", got)
+			}
+		})
+	}
+}
+
 // TestVerifyWhileItGrows checks what is written to meanwhile: the indexes know more than was read of the log.
 func TestVerifyWhileItGrows(t *testing.T) {
 	dir := segtest.Dir(t)

@@ -68,12 +68,16 @@ func (t *table) used(is func([]byte) bool) int64 {
 	if last == nil || is(last) {
 		return t.slots
 	}
-	return t.search(t.slots-1, func(e []byte) bool { return !is(e) })
+	return t.search(t.slots-1, -1, func(e []byte) bool { return !is(e) })
 }
 
-// search returns the first i below hi for which yes holds, or hi; yes must not hold before it holds.
-func (t *table) search(hi int64, yes func([]byte) bool) int64 {
+// search returns the first i below hi for which yes holds, or hi; yes must not hold before it holds. It begins near
+// guess, where that is not negative.
+func (t *table) search(hi, guess int64, yes func([]byte) bool) int64 {
 	lo := int64(0)
+	if guess >= 0 && hi > 2*blockEntries {
+		lo, hi = t.near(hi, guess, yes)
+	}
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		ahead := int64(1)
@@ -90,6 +94,32 @@ func (t *table) search(hi int64, yes func([]byte) bool) int64 {
 		}
 	}
 	return lo
+}
+
+// near looks at a block of entries around a guess, and returns where the search must go on: within it, if the guess was
+// good, as it is where entries lie evenly.
+func (t *table) near(hi, guess int64, yes func([]byte) bool) (int64, int64) {
+	from := max(0, min(guess-blockEntries/2, hi-blockEntries))
+	t.load(from, blockEntries)
+	n := int64(len(t.buf)) / t.width
+	if n == 0 {
+		return 0, hi
+	}
+	switch {
+	case yes(t.buf[:t.width]):
+		return 0, from
+	case !yes(t.buf[(n-1)*t.width : n*t.width]):
+		return from + n, hi
+	}
+	return from + 1, from + n - 1
+}
+
+// share is where in n entries a value lies that is to lie evenly between first and last.
+func share(n, value, first, last int64) int64 {
+	if last <= first || value <= first {
+		return 0
+	}
+	return min(n, int64(float64(value-first)/float64(last-first)*float64(n)))
 }
 
 // OffsetIndex reads an .index file: entries that lead from an offset to a byte of the .log. It is not safe for
@@ -135,7 +165,12 @@ func (x *OffsetIndex) At(i int64) (offset, pos int64, ok bool) {
 // Floor returns the number of the last entry whose offset is at most the given one, or -1, and how many entries were
 // compared.
 func (x *OffsetIndex) Floor(offset int64) (i int64, compared int) {
-	n := x.search(x.n, func(e []byte) bool {
+	guess := int64(-1)
+	if e := x.at(x.n-1, 1); e != nil && x.n > 2*blockEntries {
+		last, _ := x.entry(e)
+		guess = share(x.n, offset, x.base, last)
+	}
+	n := x.search(x.n, guess, func(e []byte) bool {
 		compared++
 		o, _ := x.entry(e)
 		return o > offset
@@ -145,7 +180,7 @@ func (x *OffsetIndex) Floor(offset int64) (i int64, compared int) {
 
 // FloorPos returns the number of the last entry whose position is at most pos, or -1.
 func (x *OffsetIndex) FloorPos(pos int64) int64 {
-	return x.search(x.n, func(e []byte) bool {
+	return x.search(x.n, -1, func(e []byte) bool {
 		_, p := x.entry(e)
 		return p > pos
 	}) - 1
@@ -210,7 +245,15 @@ func (x *TimeIndex) At(i int64) (ms, offset int64, ok bool) {
 
 // Floor returns the number of the last entry whose timestamp is at most ms, or -1, and how many entries were compared.
 func (x *TimeIndex) Floor(ms int64) (i int64, compared int) {
-	n := x.search(x.n, func(e []byte) bool {
+	guess := int64(-1)
+	if e := x.at(x.n-1, 1); e != nil && x.n > 2*blockEntries {
+		last, _ := x.entry(e)
+		if e = x.at(0, 1); e != nil {
+			first, _ := x.entry(e)
+			guess = share(x.n, ms, first, last)
+		}
+	}
+	n := x.search(x.n, guess, func(e []byte) bool {
 		compared++
 		t, _ := x.entry(e)
 		return t > ms
