@@ -5,7 +5,7 @@ import "github.com/strata-kafka/strata/model"
 const (
 	defaultKeep = 10_000
 	// keepBytes bounds the keys, values and headers that a tail keeps.
-	keepBytes = 10 << 20
+	keepBytes = 8 << 20
 )
 
 // ring keeps the newest records of a tail, numbered in the order in which they came.
