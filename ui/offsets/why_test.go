@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -84,3 +85,33 @@ func TestPlanWords(t *testing.T) {
 }
 
 func src(testing.TB) model.Source { return uitest.NewSource(uitest.Now()) }
+
+func TestFirstRecordTellsNullFromEmpty(t *testing.T) {
+	env := uitest.Env(t, src(t))
+	for want, r := range map[string]model.Record{
+		`09:12:00.000  ∅  ""`:             {Timestamp: uitest.Now().UnixMilli(), Value: []byte{}},
+		`09:12:00.000  k␛  {"a":\x80}`:    {Timestamp: uitest.Now().UnixMilli(), Key: []byte("k\x1b"), Value: []byte("{\"a\":\x80}")},
+		`–  ∅  ∅`:                         {Timestamp: model.NoTime},
+		`09:12:00.000  ∅  \u{202e}` + "x": {Timestamp: uitest.Now().UnixMilli(), Value: []byte("\u202ex")},
+	} {
+		got := ""
+		for _, s := range FirstSpans(env.Theme, env.Clock, &r, 100) {
+			got += s.Text
+		}
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestOdd(t *testing.T) {
+	theme := uitest.Env(t, src(t)).Theme
+	for want, o := range map[string]model.GroupOffset{
+		"12 lost before the log start": {Lost: 12}, "450 past the end": {Ahead: 450}, "": {},
+		`no such topic: ␛`: {Err: errors.New("no such topic: \x1b"), Lost: 3},
+	} {
+		if got, _ := Odd(theme, &o); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -387,9 +387,11 @@ func TestStates(t *testing.T) {
 	}
 
 	f := newFake()
-	f.planErr = errors.New("no such group: \"billing\"")
+	f.planErr = fmt.Errorf("plan a reset: %w: \"billing\"", model.ErrNoGroup)
+	uitest.Contains(t, open(t, f, page.Open{}).View(80, 16), "group billing has committed nothing yet", "t names the topics")
+	f.planErr = errors.New("disk is slow")
 	p := open(t, f, page.Open{})
-	uitest.Contains(t, p.View(80, 16), "no such group", "t names the topics")
+	uitest.Contains(t, p.View(80, 16), "✗ disk is slow")
 	f.planErr = nil
 	uitest.Press(p, "ctrl+r")
 	uitest.Contains(t, p.View(80, 16), "orders-0")

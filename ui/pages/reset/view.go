@@ -1,6 +1,7 @@
 package reset
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ const (
 	whereAt   = 4 // the cell at which the choice begins
 	colName   = 1 // the column of the partitions
 	minName   = 12
+	minWrong  = 60 // cells from which on there is room for an error beside the text
 	maxName   = 48
 	footLines = 3 // rule, the row under the cursor, what the plan comes to
 )
@@ -92,7 +94,7 @@ func (p *reset) head(w int) []string {
 	switch {
 	case !pl.needs:
 		b.Add(t.Dim, kit.Cut(pl.hint, room))
-	case p.wrong != "" && w >= 60:
+	case p.wrong != "" && w >= minWrong:
 		in := &p.inputs[p.where.Chosen]
 		b.Text(in.View(t, min(30, room/2), p.typing)).Space(1).Add(t.Bad, kit.Cut(t.Glyphs.Bad+" "+kit.Safe(p.wrong, 300), max(0, room-min(30, room/2)-1)))
 	default:
@@ -109,6 +111,8 @@ func (p *reset) body(w, h int) string {
 	switch {
 	case p.done != nil:
 		return p.table.View(w, h, p.doneRow)
+	case !p.loaded && errors.Is(p.err, model.ErrNoGroup) && len(p.scope) == 0 && !p.place().needs:
+		return kit.Empty(p.Theme, w, h, "group "+p.safeGroup()+" has committed nothing yet", "t names the topics that it shall begin to read")
 	case !p.loaded && p.err != nil:
 		next := "choose another place"
 		if len(p.scope) == 0 {
@@ -257,6 +261,8 @@ func (p *reset) verdict(w int) string {
 		l.Add(t.Bad, t.Glyphs.Bad+" "+kit.Safe(p.err.Error(), 400))
 	case why == "the plan is being made":
 		l.Add(t.Dim, "planning")
+	case p.wrong != "" && w >= minWrong:
+		// It stands beside what is typed.
 	case p.loaded && p.plan.Changes() == 0 && p.wrong == "":
 		l.Add(t.Dim, why)
 	case why != "":
