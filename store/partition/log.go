@@ -3,10 +3,8 @@ package partition
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -247,151 +245,9 @@ func (l *Log) publishStart(start int64) {
 	l.known.Store(&b)
 }
 
-// list looks at the folder once: which segments there are, and what a crash or a compaction left is put in order.
-func (l *Log) list() error {
-	switch {
-	case l.closed:
-		return fmt.Errorf("%s: %w", l.o.TP, model.ErrClosed)
-	case l.listed:
-		return nil
-	}
-	if err := l.settle(); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(l.o.Dir)
-	if err != nil {
-		return fmt.Errorf("list %s: %w", l.o.TP, err)
-	}
-	l.segs, l.snapshots = nil, nil
-	for _, e := range entries {
-		f, ok := layout.ParseFileName(e.Name())
-		if !ok || f.Suffix != "" || !e.Type().IsRegular() {
-			continue
-		}
-		switch f.Kind {
-		case layout.KindLog:
-			fi, err := e.Info()
-			if err != nil {
-				return fmt.Errorf("list %s: %w", l.o.TP, err)
-			}
-			l.segs = append(l.segs, piece{base: f.Base, size: fi.Size()})
-		case layout.KindSnapshot:
-			l.snapshots = append(l.snapshots, f.Base)
-		}
-	}
-	slices.SortFunc(l.segs, func(a, b piece) int { return int(min(max(a.base-b.base, -1), 1)) })
-	slices.Sort(l.snapshots)
-	return l.adopt()
-}
-
-// adopt takes over what list has found.
-func (l *Log) adopt() error {
-	if len(l.segs) == 0 {
-		base := max(l.o.Start, 0)
-		if l.point.Load() > base {
-			l.notice(fmt.Sprintf("%s: no segment is left, though offsets up to %d were flushed; it goes on at %d", l.o.TP, l.point.Load(), l.point.Load()))
-			base = l.point.Load()
-		}
-		s, err := segment.Create(l.o.Dir, base, l.segmentOptions())
-		if err != nil {
-			return err
-		}
-		if err := s.Suspend(); err != nil {
-			return err
-		}
-		l.segs = []piece{{base: base}}
-	}
-	first, last := l.segs[0].base, l.segs[len(l.segs)-1].base
-	end := max(l.point.Load(), last)
-	start := max(l.o.Start, first)
-	if start > end {
-		start = end
-	}
-	l.firstBase.Store(first)
-	l.known.Store(&Bounds{Start: start, End: end, HighWatermark: end, LastStable: end})
-	l.point.Store(min(l.point.Load(), end))
-	l.listed = true
-	return nil
-}
-
 func (l *Log) notice(line string) {
 	if l.o.Notice != nil {
 		l.o.Notice(line)
-	}
-}
-
-// segmentOptions puts the configs into the words of a segment.
-func (l *Log) segmentOptions() segment.AppendOptions {
-	c := l.cfg.Load()
-	o := segment.AppendOptions{IndexInterval: c.IndexIntervalBytes, IndexBytes: c.SegmentIndexBytes, OpenFile: l.o.OpenFile}
-	if c.IndexIntervalBytes == 0 {
-		o.IndexInterval = -1
-	}
-	if c.Preallocate {
-		o.Preallocate = c.SegmentBytes
-	}
-	return o
-}
-
-// activate makes the log ready to be appended to: the active segment's end, the producers and the epochs are known.
-func (l *Log) activate() error {
-	if err := l.list(); err != nil {
-		return err
-	}
-	if l.active != nil {
-		if !l.active.Open() {
-			if err := l.active.Resume(); err != nil {
-				return err
-			}
-			l.opened()
-		}
-		return nil
-	}
-	last := l.segs[len(l.segs)-1]
-	s, err := segment.OpenTail(l.o.Dir, last.base, l.segmentOptions())
-	var corrupt *model.CorruptError
-	switch {
-	case errors.As(err, &corrupt):
-		l.sealed = true
-		l.notice(fmt.Sprintf("%s: %v; the bytes are kept, the log goes on in a new segment", l.o.TP, corrupt))
-	case err != nil:
-		return err
-	}
-	end := max(l.end(), s.Next())
-	if l.o.Clean && s.Next() < l.end() && s.Size() > 0 && !l.sealed {
-		l.sealed = true
-		l.notice(fmt.Sprintf("%s: ends at offset %d, though offsets up to %d were flushed; it goes on at %d", l.o.TP, s.Next(), l.end(), l.end()))
-	}
-	if err := l.loadEpochs(); err != nil {
-		return err
-	}
-	if l.producers == nil {
-		if err := l.loadProducers(end); err != nil {
-			return err
-		}
-	}
-	l.active = s
-	l.begin()
-	l.publish(end)
-	if l.sealed || s.Size() == 0 && end > last.base {
-		return l.roll(end)
-	}
-	l.opened()
-	return nil
-}
-
-func (l *Log) opened() {
-	if l.o.Opened != nil {
-		l.o.Opened(l)
-	}
-}
-
-// begin notes when the active segment was begun or opened, and draws its jitter.
-func (l *Log) begin() {
-	c := l.cfg.Load()
-	l.openedAt, l.jitter = l.o.Now(), 0
-	if m := min(c.SegmentJitterMS, c.SegmentMS); m > 0 {
-		l.jitter = rand.Int64N(m)
 	}
 }
 

@@ -16,17 +16,7 @@ import (
 // TestRetain has four segments of two batches of 75 bytes each, and a fifth with one: bases 0, 2, 4, 6, 8; their newest
 // records are 40, 30, 20, 10 and 0 s old.
 func TestRetain(t *testing.T) {
-	const size = "172" // two batches
-	ages := []int64{41, 40, 31, 30, 21, 20, 11, 10, 0}
-	for name, tc := range map[string]struct {
-		configs map[string]string
-		ages    []int64 // instead, s; negative in the future
-		start   int64   // log start by DeleteRecords before
-		gone    []int64 // bases
-		rule    string
-		left    int64 // log start afterwards
-		active  bool  // a new active segment was begun
-	}{
+	for name, tc := range map[string]retainCase{
 		"young enough":                {map[string]string{"retention.ms": "40000"}, nil, 0, nil, "", 0, false},
 		"one too old":                 {map[string]string{"retention.ms": "39999"}, nil, 0, []int64{0}, "retention.ms", 2, false},
 		"three too old":               {map[string]string{"retention.ms": "15000"}, nil, 0, []int64{0, 2, 4}, "retention.ms", 6, false},
@@ -47,59 +37,72 @@ func TestRetain(t *testing.T) {
 		"start first, size next": {map[string]string{"retention.bytes": "225"}, nil, 2, []int64{0, 2, 4}, "log start", 6, false},
 	} {
 		for _, how := range []string{"live", "reopened"} {
-			t.Run(name+"/"+how, func(t *testing.T) {
-				configs := map[string]string{"segment.bytes": size, "segment.ms": "9000000", "message.timestamp.after.max.ms": "9000000"}
-				for k, v := range tc.configs {
-					configs[k] = v
-				}
-				b := newBench(t, configs)
-				list := ages
-				if tc.ages != nil {
-					list = tc.ages
-				}
-				for _, s := range list {
-					b.append(1, day0-s*1000)
-				}
-				if how == "reopened" {
-					b.reopen()
-				}
-				if tc.start > 0 {
-					if start, err := b.log.DeleteRecords(tc.start); start != tc.start || err != nil {
-						t.Fatalf("DeleteRecords: %d, %v", start, err)
-					}
-				}
-				plan, err := b.log.Plan(b.log.Config(), 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				gone, err := b.log.Retain()
-				if err != nil {
-					t.Fatal(err)
-				}
-				var bases []int64
-				for i, g := range gone {
-					bases = append(bases, g.Base)
-					if !plan[i].Now || plan[i].Segment.Base != g.Base || plan[i].Segment.Rule != g.Rule || plan[i].Segment.Bytes != g.Bytes {
-						t.Errorf("planned %+v, done %+v", plan[i], g)
-					}
-				}
-				if len(plan) > len(gone) && plan[len(gone)].Now {
-					t.Errorf("planned %+v too", plan[len(gone)])
-				}
-				if !slices.Equal(bases, tc.gone) || len(gone) > 0 && gone[0].Rule != tc.rule {
-					t.Errorf("gone %+v, want %v by %s", gone, tc.gone, tc.rule)
-				}
-				if got := b.bounds(); got.Start != tc.left || got.End != 9 {
-					t.Errorf("bounds %+v, want %d to 9", got, tc.left)
-				}
-				if active := slices.Contains(b.files(".log"), "9.log"); active != tc.active {
-					t.Errorf("segments %v, want a new one: %v", b.files(".log"), tc.active)
-				}
-				b.append(1, day0)
-				b.verify()
-			})
+			t.Run(name+"/"+how, func(t *testing.T) { checkRetain(t, tc, how == "reopened") })
 		}
 	}
+}
+
+// retainCase is a look of the retention at nine batches, and what it comes to.
+type retainCase struct {
+	configs map[string]string
+	ages    []int64 // instead of those of TestRetain, s; negative in the future
+	start   int64   // log start by DeleteRecords before
+	gone    []int64 // bases
+	rule    string
+	left    int64 // log start afterwards
+	active  bool  // a new active segment was begun
+}
+
+func checkRetain(t *testing.T, tc retainCase, reopened bool) {
+	configs := map[string]string{"segment.bytes": "172", "segment.ms": "9000000", "message.timestamp.after.max.ms": "9000000"}
+	for k, v := range tc.configs {
+		configs[k] = v
+	}
+	b := newBench(t, configs)
+	list := []int64{41, 40, 31, 30, 21, 20, 11, 10, 0}
+	if tc.ages != nil {
+		list = tc.ages
+	}
+	for _, s := range list {
+		b.append(1, day0-s*1000)
+	}
+	if reopened {
+		b.reopen()
+	}
+	if tc.start > 0 {
+		if start, err := b.log.DeleteRecords(tc.start); start != tc.start || err != nil {
+			t.Fatalf("DeleteRecords: %d, %v", start, err)
+		}
+	}
+	plan, err := b.log.Plan(b.log.Config(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := b.log.Retain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bases []int64
+	for i, g := range gone {
+		bases = append(bases, g.Base)
+		if !plan[i].Now || plan[i].Segment.Base != g.Base || plan[i].Segment.Rule != g.Rule || plan[i].Segment.Bytes != g.Bytes {
+			t.Errorf("planned %+v, done %+v", plan[i], g)
+		}
+	}
+	if len(plan) > len(gone) && plan[len(gone)].Now {
+		t.Errorf("planned %+v too", plan[len(gone)])
+	}
+	if !slices.Equal(bases, tc.gone) || len(gone) > 0 && gone[0].Rule != tc.rule {
+		t.Errorf("gone %+v, want %v by %s", gone, tc.gone, tc.rule)
+	}
+	if got := b.bounds(); got.Start != tc.left || got.End != 9 {
+		t.Errorf("bounds %+v, want %d to 9", got, tc.left)
+	}
+	if active := slices.Contains(b.files(".log"), "9.log"); active != tc.active {
+		t.Errorf("segments %v, want a new one: %v", b.files(".log"), tc.active)
+	}
+	b.append(1, day0)
+	b.verify()
 }
 
 // TestRetainByFileTime goes by when the file was last written where no record has a time.

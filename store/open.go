@@ -1,0 +1,259 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
+	"github.com/strata-kafka/strata/store/partition"
+)
+
+func (e *Engine) open(dirs []string) error {
+	me := Holder{PID: os.Getpid(), Started: e.o.Now().UnixMilli(), Address: e.o.Address}
+	for _, path := range dirs {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", path, err)
+		}
+		if err := os.MkdirAll(abs, 0o755); err != nil {
+			return fmt.Errorf("open data directory: %w", err)
+		}
+		d := &logDir{path: abs}
+		if !e.o.AllowKafka && exists(filepath.Join(abs, layout.DirName(model.TopicPartition{Topic: layout.MetadataTopic}))) {
+			return fmt.Errorf("open %s: %w: it belongs to a Kafka broker; give it as a source, to read it", abs, model.ErrRefused)
+		}
+		if d.lock, err = lockDir(abs, me); err != nil {
+			return err
+		}
+		e.dirs = append(e.dirs, d)
+	}
+	if err := e.identify(); err != nil {
+		return err
+	}
+	if err := e.openConfigs(); err != nil {
+		return err
+	}
+	for _, d := range e.dirs {
+		if err := e.load(d); err != nil {
+			return fmt.Errorf("open %s: %w", d.path, err)
+		}
+	}
+	return e.recover()
+}
+
+// identify reads who the directories belong to, or says so where they are new. All belong to one node and cluster.
+func (e *Engine) identify() error {
+	node, cluster := e.o.NodeID, e.o.ClusterID
+	for _, d := range e.dirs {
+		m, ok, err := readMeta(filepath.Join(d.path, layout.MetaFile))
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			continue
+		}
+		if cluster != "" && m.ClusterID != "" && cluster != m.ClusterID {
+			return fmt.Errorf("open %s: %w: it belongs to cluster %s, not %s", d.path, model.ErrRefused, m.ClusterID, cluster)
+		}
+		d.meta, node = m, m.NodeID
+		if m.ClusterID != "" {
+			cluster = m.ClusterID
+		}
+	}
+	if cluster == "" {
+		cluster = layout.NewID().String()
+	}
+	for _, d := range e.dirs {
+		if d.meta.DirectoryID != "" && d.meta.ClusterID != "" && d.meta.Version == 1 {
+			continue
+		}
+		d.meta = layout.Meta{Version: 1, NodeID: node, ClusterID: cluster, DirectoryID: layout.NewID().String()}
+		path := filepath.Join(d.path, layout.MetaFile)
+		if err := partition.WriteFile(path, layout.AppendMeta(nil, d.meta, e.o.Now().UTC()), nil); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// openConfigs loads the topics' own configs. Those of topics that are gone stay where they are.
+func (e *Engine) openConfigs() error {
+	e.keeper = e.o.Configs
+	if e.o.OpenConfigs != nil {
+		var err error
+		if e.keeper, err = e.o.OpenConfigs(); err != nil {
+			return fmt.Errorf("open topic configs: %w", err)
+		}
+	}
+	if e.keeper == nil {
+		e.keeper = memoryConfigs{}
+	}
+	all, err := e.keeper.Load()
+	if err != nil {
+		return fmt.Errorf("load topic configs: %w", err)
+	}
+	for name, configs := range all {
+		own := map[string]string{}
+		for _, key := range slices.Sorted(maps.Keys(configs)) {
+			if err := layout.ValidateConfig(key, configs[key]); err != nil {
+				e.notice(fmt.Sprintf("topic %s: %v; it counts as not set", name, err))
+				continue
+			}
+			own[key] = configs[key]
+		}
+		e.topics[name] = &topic{name: name, configs: own}
+	}
+	return nil
+}
+
+// load finds the partitions of a directory, by its folders' names.
+func (e *Engine) load(d *logDir) error {
+	mark := filepath.Join(d.path, layout.CleanShutdownFile)
+	d.clean = exists(mark)
+	var err error
+	if d.points, err = e.readOffsets(d, layout.RecoveryPointFile); err != nil {
+		return err
+	}
+	if d.starts, err = e.readOffsets(d, layout.LogStartFile); err != nil {
+		return err
+	}
+	if d.clean {
+		// A crash from now on is a stop that was not clean.
+		if err := os.Remove(mark); err != nil {
+			return err
+		}
+		if err := syncFolder(d.path); err != nil {
+			return err
+		}
+	}
+	f, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		dir, ok := layout.ParseDirName(name)
+		if !ok || dir.TP.Topic == layout.MetadataTopic {
+			continue
+		}
+		switch dir.State {
+		case model.Live:
+			if err := e.adopt(d, dir.TP); err != nil {
+				return err
+			}
+		case model.Deleting:
+			e.trash.add(filepath.Join(d.path, name), e.o.Now().UnixMilli()+e.config(nil).FileDeleteDelayMS)
+		}
+	}
+	return nil
+}
+
+// readOffsets reads a checkpoint. One that cannot be read counts as empty, as in Kafka, and is told.
+func (e *Engine) readOffsets(d *logDir, name string) (map[model.TopicPartition]int64, error) {
+	path := filepath.Join(d.path, name)
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	lines, err := layout.ParseOffsets(b)
+	if err != nil {
+		e.notice(fmt.Sprintf("%s: %v; it counts as empty, all logs there are checked", path, err))
+		lines, d.clean = nil, false
+	}
+	m := make(map[model.TopicPartition]int64, len(lines))
+	for _, l := range lines {
+		m[l.TP] = l.Offset
+	}
+	return m, nil
+}
+
+// adopt takes a partition's folder into its topic.
+func (e *Engine) adopt(d *logDir, tp model.TopicPartition) error {
+	t := e.topics[tp.Topic]
+	if t == nil {
+		t = &topic{name: tp.Topic}
+		e.topics[tp.Topic] = t
+	}
+	if n := int(tp.Partition) + 1; n > len(t.parts) {
+		t.parts = append(t.parts, make([]*partition.Log, n-len(t.parts))...)
+	}
+	if old := t.parts[tp.Partition]; old != nil {
+		e.notice(fmt.Sprintf("%s lies in two directories; %s counts, %s is left alone", tp, old.Dir(), filepath.Join(d.path, layout.DirName(tp))))
+		return nil
+	}
+	o := e.logOptions(d, t, tp)
+	point, known := d.points[tp]
+	o.Point, o.Start = point, d.starts[tp]
+	o.Clean = d.clean && known
+	t.parts[tp.Partition] = partition.OpenLog(o)
+	return nil
+}
+
+func (e *Engine) logOptions(d *logDir, t *topic, tp model.TopicPartition) partition.LogOptions {
+	return partition.LogOptions{
+		Dir:            filepath.Join(d.path, layout.DirName(tp)),
+		TP:             tp,
+		Config:         e.effective(t),
+		Now:            e.nowMS,
+		OpenFile:       e.o.OpenFile,
+		ProducerExpiry: e.broker.ProducerExpiryMS,
+		Later:          e.doLater,
+		Opened:         e.writers.opened,
+		Deleted:        e.trash.addAll,
+		Notice:         e.notice,
+	}
+}
+
+// recover checks the logs that were not stopped cleanly, and forgets topics that have configs but no folder.
+func (e *Engine) recover() error {
+	var todo []*partition.Log
+	for name, t := range e.topics {
+		if len(t.parts) == 0 {
+			delete(e.topics, name)
+			continue
+		}
+		for _, l := range t.parts {
+			if l != nil && !l.Clean() {
+				todo = append(todo, l)
+			}
+		}
+	}
+	slices.SortFunc(todo, func(a, b *partition.Log) int { return a.TP().Compare(b.TP()) })
+	found := make([][]string, len(todo))
+	failed := make([]error, len(todo))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range recoverers(e.broker) {
+		wg.Go(func() {
+			for i := range next {
+				cuts, err := todo[i].Recover()
+				for _, c := range cuts {
+					found[i] = append(found[i], c.String())
+				}
+				failed[i] = err
+			}
+		})
+	}
+	for i := range todo {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for _, lines := range found {
+		for _, line := range lines {
+			e.notice(line)
+		}
+	}
+	return errors.Join(failed...)
+}
