@@ -45,6 +45,7 @@ type alter struct {
 	admin  model.TopicAdmin   // nil: the source changes none
 
 	load    page.Loader[known]
+	pace    throttle
 	looking page.Slot[seen]
 	doing   page.Slot[altered]
 	table   kit.Table
@@ -128,8 +129,12 @@ func (p *alter) Update(msg tea.Msg) tea.Cmd {
 			return tea.Batch(page.Notify(msg.Err, string(msg.Val)), p.reload())
 		}
 	case model.Change:
-		if msg.Topics || msg.TouchesTopic(p.topic) && msg.All {
-			return p.reload()
+		if msg.Topics || msg.All {
+			return p.pace.changed(p.Now(), p.reload)
+		}
+	case page.Tick:
+		if msg.ID == again {
+			return p.pace.tick(p.Now(), p.reload)
 		}
 	case page.Answered:
 		return p.answered(msg)

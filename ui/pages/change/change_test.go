@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/page"
@@ -296,6 +297,28 @@ func TestTruncateStates(t *testing.T) {
 	a.Partition = 9
 	uitest.Contains(t, open(t, NewTruncate, src, a).View(80, 24), "no such partition: orders-9")
 	uitest.Contains(t, open(t, NewTruncate, uitest.Plain(src), a).View(80, 24), "read-only")
+}
+
+func TestChangesAreReadOnceASecond(t *testing.T) {
+	src := source()
+	now := uitest.Now()
+	env := uitest.Env(t, src)
+	env.Now = func() time.Time { return now }
+	p := NewDelete(env, page.Open{Addr: model.TopicAddress("orders")})
+	uitest.Drive(p, p.Init())
+	reads := func() int { return strings.Count(fmt.Sprint(src.Calls()), "Topics") }
+	timers := 0
+	for range 30 {
+		now = now.Add(50 * time.Millisecond)
+		timers += len(uitest.Send(p, model.Change{All: true}))
+	}
+	if reads() != 2 || timers != 1 {
+		t.Errorf("read %d times, %d timers", reads(), timers)
+	}
+	uitest.Send(p, page.Tick{ID: again})
+	if reads() != 3 {
+		t.Errorf("read %d times after the timer", reads())
+	}
 }
 
 func TestPlainValue(t *testing.T) {

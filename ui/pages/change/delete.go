@@ -42,6 +42,7 @@ type remove struct {
 		DeleteTopic(ctx context.Context, topic string) error
 	}
 	load   page.Loader[contents]
+	pace   throttle
 	doing  page.Slot[gone]
 	table  kit.Table
 	what   contents
@@ -133,11 +134,14 @@ func (p *remove) Update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(page.Say(page.Good, "deleted topic "+kit.Safe(p.topic, 200)), page.Send(page.TickIn{After: leaveAfter, ID: leave}))
 	case model.Change:
 		if (msg.All || msg.Groups || msg.TouchesTopic(p.topic)) && !p.doing.Busy() {
-			return p.reload()
+			return p.pace.changed(p.Now(), p.reload)
 		}
 	case page.Tick:
-		if msg.ID == leave {
+		switch msg.ID {
+		case leave:
 			return page.Send(page.Back{})
+		case again:
+			return p.pace.tick(p.Now(), p.reload)
 		}
 	case page.Confirmed:
 		if msg.ID == sureDelete && msg.OK && p.src != nil {

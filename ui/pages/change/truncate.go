@@ -36,6 +36,7 @@ type truncate struct {
 	tp      model.TopicPartition
 	src     model.RecordDeleter
 	load    page.Loader[[]model.Partition]
+	pace    throttle
 	looking page.Slot[looked]
 	doing   page.Slot[cut]
 	input   kit.Input
@@ -99,7 +100,7 @@ func (p *truncate) Update(msg tea.Msg) tea.Cmd {
 		}
 	case model.Change:
 		if msg.Touches(p.tp) && !p.doing.Busy() {
-			return p.reload()
+			return p.pace.changed(p.Now(), p.reload)
 		}
 	case tea.KeyMsg:
 		return p.typed(msg)
@@ -107,6 +108,8 @@ func (p *truncate) Update(msg tea.Msg) tea.Cmd {
 		switch msg.ID {
 		case leave:
 			return page.Send(page.Back{})
+		case again:
+			return p.pace.tick(p.Now(), p.reload)
 		case settle + strconv.Itoa(p.seq):
 			return p.look()
 		}
