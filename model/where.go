@@ -116,6 +116,7 @@ func parseAgo(s string) (time.Duration, bool) {
 // ErrInvalid.
 func ParseOffsetRows(text string) ([]Commit, error) {
 	var rows []Commit
+	text = strings.TrimPrefix(text, "\ufeff") // as a spreadsheet saves it
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {

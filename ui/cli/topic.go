@@ -39,7 +39,7 @@ func (a *app) topicCmd() *cobra.Command {
 			},
 		}
 		if partitions {
-			s.Flags().Int32VarP(&o.partitions, "partitions", "p", 0, "how many partitions")
+			s.Flags().Int32VarP(&o.partitions, "partitions", "p", -1, "how many partitions (default: num.partitions)")
 		}
 		if configs {
 			s.Flags().StringArrayVarP(&o.configs, "config", "c", nil, "KEY=VALUE, or KEY= for the default; again for more")
@@ -81,14 +81,14 @@ func (a *app) createTopic(ctx context.Context, src model.Source, name string, o 
 	if err != nil {
 		return err
 	}
-	if o.partitions < 0 {
+	if o.partitions == 0 || o.partitions < -1 {
 		return fmt.Errorf("%w -p %d: want 1 or more", model.ErrInvalid, o.partitions)
 	}
 	cs, err := parseConfigs(o.configs)
 	if err != nil {
 		return err
 	}
-	return admin.CreateTopic(ctx, model.TopicSpec{Name: name, Partitions: o.partitions, Configs: cs})
+	return admin.CreateTopic(ctx, model.TopicSpec{Name: name, Partitions: max(o.partitions, 0), Configs: cs})
 }
 
 func (a *app) growTopic(ctx context.Context, src model.Source, name string, o *topicOptions) error {
