@@ -125,6 +125,58 @@ func TestWidthsNeverShrink(t *testing.T) {
 	}
 }
 
+func TestKeptLinesAreNeverStale(t *testing.T) {
+	tb := table(t)
+	clock := now
+	tb.Clock.Now = func() time.Time { return clock }
+	r := rec(12, "k", "value")
+	tb.Measure([]model.Record{r, rec(99_999, "a-longer-key", "v")})
+	last := tb.Row(118, &r, 0)
+	differs := func(what string) {
+		t.Helper()
+		if got := tb.Row(118, &r, 0); got == last {
+			t.Errorf("%s changes nothing", what)
+		} else {
+			last = got
+		}
+	}
+	r.Visibility = model.Aborted
+	differs("an abort")
+	r.Untrusted = true
+	differs("damage")
+	tb.Find = page.ParseFilter("val")
+	differs("a search")
+	tb.Clock.Form = kit.EpochTime
+	differs("another form of times")
+	tb.Clock.Form = kit.AgoTime
+	differs("times ago")
+	clock = clock.Add(49 * time.Hour)
+	differs("time")
+	tb.Clock.Form = kit.UTCTime
+	differs("another form of times")
+	light, err := kit.NewTheme("light", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*tb.Theme = *light
+	differs("another theme")
+	r.Timestamp++
+	differs("another record in its place")
+	tb.Measure([]model.Record{rec(1, strings.Repeat("k", 30), "v")})
+	differs("a wider column")
+	again := tb.Row(118, &r, 0)
+	if again != last {
+		t.Error("it is not kept")
+	}
+	for i := range int64(3 * maxDrawn) {
+		x := rec(i, "k", "v")
+		tb.Row(118, &x, 0)
+	}
+	if len(tb.drawn) > maxDrawn {
+		t.Errorf("%d lines are kept", len(tb.drawn))
+	}
+}
+
 func TestPattern(t *testing.T) {
 	for text, want := range map[string]Pattern{
 		"paid":    {Text: "paid", Expr: "paid", Fold: true},

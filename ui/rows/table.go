@@ -31,6 +31,49 @@ type Table struct {
 	gap                      int
 	decoded                  bool
 	line                     kit.Line
+
+	drawn   map[rowKey]string // lines as they were drawn by look
+	drawnBy look
+}
+
+// rowKey tells one record's line from another's, also where a partition was deleted and made anew.
+type rowKey struct {
+	tp      model.TopicPartition
+	offset  int64
+	time    int64
+	before  int64
+	pos     int64
+	size    int
+	visible model.Visibility
+}
+
+// look is all else that a line depends on.
+type look struct {
+	place      place
+	w          int
+	theme      string
+	form       kit.TimeForm
+	find       string
+	tombstones bool
+	day        int // times of today are written without their date
+}
+
+// maxDrawn is how many lines are kept: some screens full.
+const maxDrawn = 1024
+
+// kept returns the lines that were drawn in this look.
+func (t *Table) kept(w int, p place) map[rowKey]string {
+	by := look{place: p, w: w, theme: t.Theme.Name, form: t.Clock.Form, find: t.Find.Text(), tombstones: t.Tombstones}
+	if t.Clock.Form == kit.AgoTime {
+		return nil // it changes by itself
+	}
+	if t.Clock.Now != nil {
+		by.day = t.Clock.Now().In(t.Clock.Location()).YearDay()
+	}
+	if t.drawn == nil || t.drawnBy != by || len(t.drawn) >= maxDrawn {
+		t.drawn, t.drawnBy = make(map[rowKey]string, 64), by
+	}
+	return t.drawn
 }
 
 const (
@@ -190,7 +233,24 @@ func (t *Table) Head(w int) string {
 // Row returns a record's line in w cells, without the list's gutter. before is how many offsets lie between it and the
 // record before it, for Gaps.
 func (t *Table) Row(w int, r *model.Record, before int64) string {
-	p, l, th := t.place(w), &t.line, t.Theme
+	p := t.place(w)
+	if r.Untrusted {
+		return t.row(w, p, r, before) // its offset and time may be another's
+	}
+	kept := t.kept(w, p)
+	key := rowKey{r.TopicPartition, r.Offset, r.Timestamp, before, r.BatchPos, r.Size, r.Visibility}
+	if line, ok := kept[key]; ok {
+		return line
+	}
+	line := t.row(w, p, r, before)
+	if kept != nil {
+		kept[key] = line
+	}
+	return line
+}
+
+func (t *Table) row(w int, p place, r *model.Record, before int64) string {
+	l, th := &t.line, t.Theme
 	l.Reset()
 	base := kit.Style{}
 	if r.Visibility != model.Visible {
