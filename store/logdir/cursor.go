@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
@@ -285,8 +286,17 @@ func (t *tail) take(r *record.Record, copied func() model.Record) bool {
 	if t.match != nil && !t.match.MatchRecord(r) {
 		return t.ctx.Err() == nil
 	}
-	return t.add(copied())
+	rec := copied()
+	if t.copied += weight(&rec); t.copied >= copyRest {
+		t.copied = 0
+		t.d.rest(time.Millisecond)
+	}
+	return t.add(rec)
 }
+
+// copyRest is after how many bytes copied a tail rests a moment, so that the garbage collector keeps up with one that
+// catches up through a large log.
+const copyRest = 2 << 20
 
 // add keeps a record, with Block once there is room for it. It returns false when the tail is closed.
 func (t *tail) add(r model.Record) bool {

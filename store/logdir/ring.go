@@ -6,7 +6,7 @@ const (
 	defaultKeep = 10_000
 	// keepBytes bounds the keys, values and headers that a tail keeps: with what the garbage collector leaves lying, a
 	// tail of any log stays below 32 MiB.
-	keepBytes = 6 << 20
+	keepBytes = 10 << 20
 )
 
 // ring keeps the newest records of a tail, numbered in the order in which they came.

@@ -33,6 +33,7 @@ type tail struct {
 
 	// The reading goroutine's own.
 	cursors map[model.TopicPartition]*cursor
+	copied  int             // bytes, since the last rest
 	met     map[string]bool // folders of tailed partitions, leftovers too, that were met already
 
 	mu      sync.Mutex
