@@ -228,8 +228,21 @@ func (p *tail) Update(msg tea.Msg) tea.Cmd {
 	case page.Changed:
 		p.table.Forget()
 		p.look()
+		p.measure()
 	}
 	return nil
+}
+
+// measure widens the columns to the lines on screen.
+func (p *tail) measure() {
+	from, to := p.list.Window()
+	recs := make([]model.Record, 0, to-from)
+	for i := from; i < min(to, int64(len(p.lines))); i++ {
+		if p.lines[i].gap == 0 {
+			recs = append(recs, p.lines[i].rec)
+		}
+	}
+	p.table.Measure(recs)
 }
 
 func (p *tail) named(names []string, err error) tea.Cmd {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/kit"
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/uitest"
 )
@@ -395,6 +396,19 @@ func TestATailThatComesTooLateIsClosed(t *testing.T) {
 	uitest.Drive(p, second)
 	if p.run == nil || src.closed != 1 {
 		t.Errorf("running %v, %d were closed", p.run, src.closed)
+	}
+}
+
+func TestTimesAreTurnedWhilePaused(t *testing.T) {
+	src := newStream()
+	src.feed(200)
+	r := open(t, src, topic("orders"))
+	uitest.Press(r.tail, "k")
+	for form := range kit.AgoTime + 1 {
+		r.Clock.Form = form
+		uitest.Send(r.tail, page.Changed{})
+		uitest.Contains(t, r.View(120, 20), "PART", "OFFSET", "TIME", "KEY", "VALUE", "4,000,1", "user-")
+		uitest.Fits(t, r.tail)
 	}
 }
 
