@@ -114,7 +114,7 @@ func (p *group) arrange() {
 
 func (p *group) compare(i, j int) int {
 	a, b := &p.g.Offsets[i], &p.g.Offsets[j]
-	n := 0
+	var n int
 	switch p.sorted {
 	case colCommitted:
 		n = cmp.Compare(a.Committed, b.Committed)

@@ -73,7 +73,7 @@ func (p *groups) arrange() {
 
 func (p *groups) compare(i, j int) int {
 	a, b := &p.all[i], &p.all[j]
-	n := 0
+	var n int
 	switch p.sorted {
 	case colState:
 		n = strings.Compare(string(a.State), string(b.State))

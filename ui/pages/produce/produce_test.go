@@ -254,7 +254,7 @@ func TestStopFromTheScreen(t *testing.T) {
 		}
 	}
 	got := fmt.Sprint(uitest.Press(p, "ctrl+s"))
-	if !strings.Contains(got, "stopped after "+plural(int64(src.n), "record")) || src.n < 2000 {
+	if !strings.Contains(got, "stopped after "+records(int64(src.n))) || src.n < 2000 {
 		t.Errorf("%s; %d were written", got, src.n)
 	}
 	uitest.Contains(t, p.View(80, 30), "stopped after", "of 100,000,000 records")

@@ -287,7 +287,7 @@ func (p *produce) took(it page.Items[sent]) tea.Cmd {
 	switch {
 	case errors.Is(it.Err, errStopped):
 		p.err = nil
-		return page.Say(page.Warn, "stopped after "+plural(p.count, "record"))
+		return page.Say(page.Warn, "stopped after "+records(p.count))
 	case it.Err != nil:
 		return page.Say(page.Bad, it.Err.Error())
 	}
@@ -295,7 +295,7 @@ func (p *produce) took(it page.Items[sent]) tea.Cmd {
 	if p.count == 1 && len(p.places) > 0 && p.places[0].Offset >= 0 {
 		return page.Say(page.Good, "written to "+p.where(&p.places[0])+"; enter opens it")
 	}
-	return page.Say(page.Good, "wrote "+plural(p.count, "record"))
+	return page.Say(page.Good, "wrote "+records(p.count))
 }
 
 // where writes a place as an address.
@@ -305,9 +305,9 @@ func (p *produce) where(at *place) string {
 	return kit.Safe(a.String(), 300)
 }
 
-func plural(n int64, what string) string {
-	if n != 1 {
-		what += "s"
+func records(n int64) string {
+	if n == 1 {
+		return "1 record"
 	}
-	return kit.Number(n) + " " + what
+	return kit.Number(n) + " records"
 }

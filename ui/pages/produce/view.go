@@ -95,13 +95,13 @@ func (p *produce) progress(w int) string {
 	case p.stream.Busy() && p.job.times > 1:
 		return " " + kit.Progress(t, p.count, p.job.times, kit.Number(p.count)+" of "+kit.Number(p.job.times)+p.speed(), max(0, w-1))
 	case p.stream.Busy():
-		l.Add(t.Dim, "sending  ").Text(plural(p.count, "record")).Add(t.Dim, p.speed())
+		l.Add(t.Dim, "sending  ").Text(records(p.count)).Add(t.Dim, p.speed())
 	case p.err != nil:
 		l.Add(t.Bad, t.Glyphs.Bad+" "+kit.Safe(p.err.Error(), 400))
 	case p.job.times > 0 && p.count < p.job.times:
-		l.Add(t.Warn, "stopped after "+kit.Number(p.count)+" of "+plural(p.job.times, "record"))
+		l.Add(t.Warn, "stopped after "+kit.Number(p.count)+" of "+records(p.job.times))
 	default:
-		l.Add(t.Good, t.Glyphs.Good+" "+plural(p.count, "record")+" written")
+		l.Add(t.Good, t.Glyphs.Good+" "+records(p.count)+" written")
 	}
 	return l.Fit(w)
 }
