@@ -68,7 +68,11 @@ func (l *Log) flush(list []*segment.Segment, active *segment.Segment, end int64,
 	if err := l.unsafe.Load(); err != nil {
 		return fmt.Errorf("an earlier flush failed, nothing since offset %d is known to be on the disk: %w", l.point.Load(), *err)
 	}
-	if err := l.sync(list, folder); err != nil {
+	err := l.sync(list, folder)
+	if l.isClosed() {
+		return nil // its topic is deleted: there is nothing left to be kept
+	}
+	if err != nil {
 		err = fmt.Errorf("flush %s: %w", l.o.TP, err)
 		l.unsafe.Store(&err)
 		return err
@@ -81,6 +85,12 @@ func (l *Log) flush(list []*segment.Segment, active *segment.Segment, end int64,
 	}
 	l.flushedAt.Store(l.o.Now())
 	return nil
+}
+
+func (l *Log) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
 }
 
 func (l *Log) sync(list []*segment.Segment, folder bool) error {

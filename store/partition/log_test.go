@@ -464,3 +464,21 @@ func TestCleanOpenReadsNothing(t *testing.T) {
 		t.Errorf("close: %v", err)
 	}
 }
+
+// TestFlushDeleted: a flush that comes when the topic's folder has been renamed is no failure.
+func TestFlushDeleted(t *testing.T) {
+	b := newBench(t, nil)
+	b.append(1, day0)
+	if err := b.log.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(b.dir, b.dir+"-delete"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.log.Flush(); err != nil {
+		t.Errorf("flush: %v", err)
+	}
+	if _, err := b.log.Append(b.batch(1, day0), AppendOptions{}); !errors.Is(err, model.ErrClosed) {
+		t.Errorf("append: %v", err)
+	}
+}
