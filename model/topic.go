@@ -17,7 +17,10 @@ type Topic struct {
 
 // Retention is what a topic's configs say of how long it keeps records.
 type Retention struct {
-	Known   bool
+	Known bool
+	// Unset says why it is not known: the topic sets no retention.ms, so that the broker's own default decides, which is
+	// in its server.properties and not in its log directory.
+	Unset   bool
 	Delete  bool  // cleanup.policy contains delete
 	Compact bool  // cleanup.policy contains compact
 	MS      int64 // retention.ms; negative: for ever

@@ -42,13 +42,17 @@ func byTopicName(broker map[string]string) map[string]string {
 	return out
 }
 
-// retention returns what is known of a topic's retention.
+// retention returns what is known of a topic's retention. Kafka's default is not assumed: the broker may have its own.
 func (d *Dir) retention(img *image, topic string) model.Retention {
 	layers, known := d.layers(img, topic)
 	if !known {
 		return model.Retention{}
 	}
-	return layout.ParseTopicConfig(layers...).Retention()
+	r := layout.ParseTopicConfig(layers...).Retention()
+	if r.Delete && d.o.Configs == nil && !slices.ContainsFunc(layers, func(l map[string]string) bool { return l["retention.ms"] != "" }) {
+		return model.Retention{Unset: true}
+	}
+	return r
 }
 
 // TopicConfig implements model.ConfigReader. Where the directory holds no metadata all is at Kafka's defaults, and each

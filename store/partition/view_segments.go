@@ -194,6 +194,9 @@ func (v *View) leaves(rows []model.Segment, r model.Retention, now int64) {
 			continue
 		case !r.Known:
 			s.Rule = "unknown"
+			if r.Unset {
+				s.Rule = "broker's default"
+			}
 			if last {
 				s.Rule = "active"
 			}

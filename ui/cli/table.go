@@ -144,7 +144,10 @@ func (a *app) stamp(ms int64) string {
 
 // retention puts what a topic keeps into a few words.
 func retention(r model.Retention) string {
-	if !r.Known {
+	switch {
+	case r.Unset:
+		return "broker's default"
+	case !r.Known:
 		return "?"
 	}
 	var parts []string

@@ -106,6 +106,8 @@ func (p *segments) leaves(i int) kit.Cell {
 		return kit.Cell{Spans: []kit.Span{{Text: "active", Style: t.Dim}, {Text: ", in " + kit.Duration(p.until(s).Round(time.Second)), Style: t.Dim}}}
 	case s.Leaves < 0 && s.Rule == "never":
 		return kit.Cell{Text: "never deleted", Style: t.Dim}
+	case s.Leaves < 0 && s.Rule == "broker's default":
+		return kit.Cell{Text: s.Rule, Style: t.Dim} // which is not in its log directory
 	case s.Leaves < 0 && (s.Rule == "" || s.Rule == "unknown"):
 		return kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
 	case s.Leaves < 0:

@@ -121,7 +121,10 @@ func (p *topics) newestCell(t *model.Topic) kit.Cell {
 }
 
 func (p *topics) keepsCell(r model.Retention) kit.Cell {
-	if !r.Known {
+	switch {
+	case r.Unset:
+		return kit.Cell{Text: "default", Style: p.Theme.Dim}
+	case !r.Known:
 		return kit.Cell{Text: p.Theme.Glyphs.Unknown, Style: p.Theme.Dim}
 	}
 	return kit.Cell{Text: keeps(r)}
