@@ -62,12 +62,12 @@ func TestCreate(t *testing.T) {
 func TestWhatIsTypedIsCheckedAtOnce(t *testing.T) {
 	for name, tc := range map[string]struct{ label, text, want string }{
 		"letters":           {labelName, "a/b", "letters, digits, dot, underscore and dash only"},
-		"dots":              {labelName, "..", "invalid name"},
+		"dots":              {labelName, "..", "dots alone are no name"},
 		"too long":          {labelName, strings.Repeat("x", 250), "249 at the most"},
 		"taken":             {labelName, "payments", "exists already"},
-		"taken but for dot": {labelName, "audit_log", "only in dot and underscore"},
+		"taken but for dot": {labelName, "audit_log", "in dot and underscore only"},
 		"hostile":           {labelName, "\x1b[2J", "letters, digits"},
-		"no partitions":     {labelPartitions, "0", "want 1 or more"},
+		"no partitions":     {labelPartitions, "0", "1 or more"},
 		"no number":         {"retention.ms", "soon", "want a number"},
 		"pairs":             {labelMore, "flush.messages", "want KEY=VALUE"},
 		"good":              {labelMore, "flush.messages=1 min.compaction.lag.ms=1h", ""},

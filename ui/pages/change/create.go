@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -134,13 +135,13 @@ func (p *create) checkField(f *kit.Field) error {
 			case have == text:
 				return model.ErrExists
 			case collides(have, text):
-				return fmt.Errorf("it differs from %q only in dot and underscore, which Kafka takes for the same", have)
+				return fmt.Errorf("it differs from %s in dot and underscore only", have)
 			}
 		}
 		return checkName(text)
 	case labelPartitions:
 		if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err != nil || n < 1 {
-			return fmt.Errorf("%w number of partitions: want 1 or more", model.ErrInvalid)
+			return errors.New("want a number, 1 or more")
 		}
 	case labelMore:
 		_, err := parsePairs(text)
@@ -148,7 +149,7 @@ func (p *create) checkField(f *kit.Field) error {
 	}
 	if f.Choice == nil && (strings.HasSuffix(f.Label, ".ms") || strings.HasSuffix(f.Label, ".bytes")) {
 		if _, err := strconv.ParseInt(plainValue(f.Label, text), 10, 64); err != nil {
-			return fmt.Errorf("%w value: want a number, or one with a unit (7d, 12h; 512MiB, 1GiB)", model.ErrInvalid)
+			return errors.New("want a number, or one with a unit: 7d, 12h; 512MiB")
 		}
 	}
 	return nil
@@ -282,6 +283,11 @@ func (p *create) footLine(style kit.Style, text string, w int) []string {
 // intent says what ctrl-s would make, or why it can't.
 func (p *create) intent() (kit.Style, string) {
 	t := p.Theme
+	for i := range p.form.Fields {
+		if p.form.Fields[i].Err != "" {
+			return t.Dim, "what is marked " + t.Glyphs.Bad + " is to be put right first"
+		}
+	}
 	s, err := p.spec()
 	if err != nil {
 		return t.Dim, kit.Safe(err.Error(), 300)

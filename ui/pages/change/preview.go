@@ -8,6 +8,9 @@ import (
 	"github.com/strata-kafka/strata/ui/page"
 )
 
+// minPartition is the least width of the column of partitions, cells.
+const minPartition = 12
+
 // preview shows what a change would delete: the segments that go now, and those that go sooner than they would.
 type preview struct {
 	page.Env
@@ -19,7 +22,7 @@ func newPreview(env page.Env) preview {
 	v := preview{Env: env}
 	v.table.Theme = env.Theme
 	v.table.Columns = []kit.Column{
-		{Name: "PARTITION", Grow: true, Min: 12, Max: 40},
+		{Name: "PARTITION", Grow: true, Min: minPartition},
 		{Name: "BASE OFFSET", Right: true},
 		{Name: "RECORDS", Right: true, Min: 9},
 		{Name: "SIZE", Right: true, Min: 8, Drop: 1},
@@ -32,6 +35,13 @@ func newPreview(env page.Env) preview {
 // set shows another preview.
 func (v *preview) set(p model.Preview) {
 	v.p = p
+	widest := minPartition
+	for _, list := range [][]model.Segment{p.Now, p.Later} {
+		for i := range list {
+			widest = max(widest, min(48, kit.Width(kit.Safe(list[i].TopicPartition.String(), 200))))
+		}
+	}
+	v.table.Columns[0].Max = widest
 	v.table.SetLen(int64(len(p.Now) + len(p.Later)))
 }
 

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -73,13 +74,13 @@ func said(name, value string) string {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return fmt.Errorf("%w name: a topic needs one", model.ErrInvalid)
+		return errors.New("a topic needs a name")
 	case name == "." || name == "..":
-		return fmt.Errorf("%w name: not %q", model.ErrInvalid, name)
+		return errors.New("dots alone are no name")
 	case len(name) > maxName:
-		return fmt.Errorf("%w name: %d letters, %d at the most", model.ErrInvalid, len(name), maxName)
+		return fmt.Errorf("%d letters, %d at the most", len(name), maxName)
 	case !nameForm.MatchString(name):
-		return fmt.Errorf("%w name: letters, digits, dot, underscore and dash only", model.ErrInvalid)
+		return errors.New("letters, digits, dot, underscore and dash only")
 	}
 	return nil
 }
