@@ -150,11 +150,17 @@ func eof(err error) error {
 	return err
 }
 
-// unzstd decodes all frames. The decoder never goes beyond the room it is
-// given, so an unknown size is tried with more and more of it.
+// zstdBlock is the largest block of a zstd frame: with less room than that the
+// decoder takes a sound block for a bad one.
+const zstdBlock = 128 << 10
+
+// unzstd decodes all frames. A Java producer's frame does not say how much it
+// holds. The room that the last batch took, or four times the bytes, mostly
+// does; if not, the frames are measured first: to try again and again with more
+// room would take many times the memory of what is allowed.
 func (f *inflater) unzstd(dst, src []byte, max int64) ([]byte, error) {
 	if f.zs == nil {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return nil, err
 		}
@@ -169,19 +175,36 @@ func (f *inflater) unzstd(dst, src []byte, max int64) ([]byte, error) {
 		}
 		room = min(max, max64(room, int64(head.FrameContentSize)))
 	}
-	for {
-		dst = grow(dst, int(room), int64(begin)+max)
-		out, err := f.zs.DecodeAll(src, dst[:begin:begin+int(room)])
-		switch {
-		case err == nil:
-			return out, nil
-		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
+	dst = grow(dst, int(room+zstdBlock), int64(begin)+max+zstdBlock)
+	out, err := f.zs.DecodeAll(src, dst[:begin:begin+int(room+zstdBlock)])
+	if err != nil { // which one depends on where the room ended
+		if room, err = f.measureZstd(src, max); err != nil {
 			return nil, err
-		case room >= max:
-			return nil, ErrTooLarge
 		}
-		room = min(max, 4*room)
+		dst = grow(dst, int(room+zstdBlock), int64(begin)+max+zstdBlock)
+		out, err = f.zs.DecodeAll(src, dst[:begin:begin+int(room+zstdBlock)])
 	}
+	if err == nil && int64(len(out)-begin) > max {
+		err = ErrTooLarge
+	}
+	return out, err
+}
+
+// measureZstd returns how much all frames hold. It keeps no more of it than
+// their window.
+func (f *inflater) measureZstd(src []byte, max int64) (int64, error) {
+	f.src.Reset(src)
+	defer f.src.Reset(nil) // do not keep the batch alive
+	if err := f.zs.Reset(&f.src); err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(io.Discard, io.LimitReader(f.zs, max+1))
+	// Let go of the window; there is nothing to be read that could fail.
+	_ = f.zs.Reset(nil)
+	if err == nil && n > max {
+		err = ErrTooLarge
+	}
+	return n, err
 }
 
 // grow makes room for n more bytes, doubling as long as that keeps the slice
