@@ -285,6 +285,7 @@ func wanted(s *model.Segment, base int64) bool {
 }
 
 func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp model.TopicPartition, base int64, o *object, t *table) error {
+	told := map[model.Fault]bool{}
 	for first := int64(0); ; {
 		page, err := reader.Batches(ctx, model.BatchQuery{TP: tp, Base: base, First: first, Max: 1000, Check: true})
 		if err != nil {
@@ -292,7 +293,7 @@ func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp
 		}
 		for i := range page.Batches {
 			b := &page.Batches[i]
-			if !b.Valid {
+			if !b.Valid || b.Err != nil {
 				a.code = exitWrong
 			}
 			if t == nil {
@@ -303,6 +304,12 @@ func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp
 			}
 			if err != nil {
 				return err
+			}
+		}
+		for _, f := range page.Faults { // what is no batch has no line
+			if !told[f] {
+				told[f] = true
+				a.faults([]model.Fault{f})
 			}
 		}
 		first = page.First + int64(len(page.Batches))
