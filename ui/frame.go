@@ -80,41 +80,38 @@ func (r *root) fill(lines []string, view string) []string {
 	return lines
 }
 
-// breadcrumb draws the address, and at its right the source.
+// leastCrumb is how short a part of the address may be cut before parts are left out.
+const leastCrumb = 12
+
+// breadcrumb draws the address, and at its right the source. Where both have no room the source's words go first, then
+// the zeros before a segment's name, then the ends of long names, and then the parts of the address from the left.
 func (r *root) breadcrumb() string {
 	t := r.theme
-	right := r.sourceState()
-	rw := spansWidth(right)
-	if rw > r.w*2/3 {
-		right = right[:min(2, len(right))]
-		rw = spansWidth(right)
+	crumbs := r.crumbs(r.top())
+	full := 1 + len("strata")
+	for i, c := range crumbs {
+		crumbs[i] = kit.Safe(c, 300)
+		full += 3 + kit.Width(crumbs[i])
 	}
+	const around = 4 // a cell at the right end, one between, two for the spinner
+	right := r.sourceState(r.w - full - around)
+	rw := spansWidth(right)
 	if rw > r.w/2 && r.w < 60 {
 		right, rw = nil, 0
 	}
-	crumbs := r.crumbs(r.top())
-	room := r.w - rw - 3
+	crumbs, dropped := r.shorten(crumbs, full-(r.w-rw-around))
 	var l kit.Line
 	l.Space(1).Add(t.Dim, "strata")
-	full := len("strata")
-	for _, c := range crumbs {
-		full += 3 + kit.Width(kit.Safe(c, 300))
-	}
-	dropped := 0
-	for dropped < len(crumbs)-1 && full > room {
-		full -= 3 + kit.Width(kit.Safe(crumbs[dropped], 300))
-		dropped++
-	}
-	for i, c := range crumbs[dropped:] {
+	for i, c := range crumbs {
 		style := t.Accent
-		if dropped+i < len(crumbs)-1 {
+		if i < len(crumbs)-1 {
 			style = kit.Style{}
 		}
 		sep := " " + t.Glyphs.Sep + " "
-		if i == 0 && dropped > 0 {
+		if i == 0 && dropped {
 			sep = " " + t.Glyphs.Ellipsis + " "
 		}
-		l.Add(t.Dim, sep).Add(style, kit.Cut(kit.Safe(c, 300), max(0, r.w-l.Width()-rw-2)))
+		l.Add(t.Dim, sep).Add(style, kit.Cut(c, max(0, r.w-l.Width()-rw-2)))
 	}
 	if r.busy() {
 		l.Space(1).Add(t.Accent, t.Glyphs.Spin[r.spin%len(t.Glyphs.Spin)])
@@ -125,6 +122,41 @@ func (r *root) breadcrumb() string {
 	return l.Fit(r.w)
 }
 
+// shorten takes so many cells too many from the parts of an address, and says whether parts were left out at the left.
+func (r *root) shorten(crumbs []string, over int) ([]string, bool) {
+	for i, c := range crumbs {
+		if over <= 0 {
+			return crumbs, false
+		}
+		if bare := strings.TrimLeft(c, "0"); len(c)-len(bare) > 4 && strings.Contains(bare, ".") {
+			if bare == "" || bare[0] < '0' || bare[0] > '9' {
+				bare = "0" + bare // base offset 0
+			}
+			crumbs[i] = r.theme.Glyphs.Ellipsis + bare
+			over -= kit.Width(c) - kit.Width(crumbs[i])
+		}
+	}
+	for over > 0 {
+		widest, cells := -1, leastCrumb
+		for i, c := range crumbs {
+			if w := kit.Width(c); w > cells {
+				widest, cells = i, w
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		crumbs[widest] = kit.Cut(crumbs[widest], max(leastCrumb, cells-over))
+		over -= cells - kit.Width(crumbs[widest])
+	}
+	dropped := false
+	for ; over > 0 && len(crumbs) > 1; dropped = true {
+		over -= 3 + kit.Width(crumbs[0])
+		crumbs = crumbs[1:]
+	}
+	return crumbs, dropped
+}
+
 func spansWidth(spans []kit.Span) int {
 	n := 0
 	for _, s := range spans {
@@ -133,8 +165,9 @@ func spansWidth(spans []kit.Span) int {
 	return n
 }
 
-// sourceState says what is looked at: ● embedded · 127.0.0.1:9092 · 14.3 GiB. The first two spans are the kind.
-func (r *root) sourceState() []kit.Span {
+// sourceState says what is looked at: ● embedded · 127.0.0.1:9092 · 14.3 GiB. What has no room in so many cells is left
+// out, but never the kind.
+func (r *root) sourceState(room int) []kit.Span {
 	t, in := r.theme, r.info
 	if in.Kind == "" {
 		return nil
@@ -147,19 +180,23 @@ func (r *root) sourceState() []kit.Span {
 		out = append(out, kit.Span{Text: t.Glyphs.Live, Style: t.Good})
 	}
 	out = append(out, kit.Span{Text: " " + kit.Safe(kind, 40)})
+	room -= spansWidth(out)
 	add := func(s string, style kit.Style) {
-		if s != "" {
-			out = append(out, kit.Span{Text: " · ", Style: t.Dim}, kit.Span{Text: kit.Safe(s, 200), Style: style})
+		s = kit.Safe(s, 200)
+		if w := 3 + kit.Width(s); s != "" && w <= room {
+			out = append(out, kit.Span{Text: " · ", Style: t.Dim}, kit.Span{Text: s, Style: style})
+			room -= w
 		}
 	}
-	if r.w >= 70 {
-		add(shortPath(in.Name, r.w/3), kit.Style{})
-	}
-	if in.Bytes > 0 && r.w >= 90 {
-		add(kit.BytesText(in.Bytes), t.Dim)
+	const leastPath = 10
+	if at := min(room-3, r.w/3); r.w >= 70 && at >= leastPath {
+		add(shortPath(in.Name, at), kit.Style{})
 	}
 	if in.State != "" && r.w >= 100 {
 		add(kit.Cut(kit.Safe(in.State, 200), r.w/4), t.Warn)
+	}
+	if in.Bytes > 0 && r.w >= 90 {
+		add(kit.BytesText(in.Bytes), t.Dim)
 	}
 	return out
 }

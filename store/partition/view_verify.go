@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -122,7 +123,7 @@ func (c *check) layer(l *layer) error {
 	for _, kind := range []string{layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex} {
 		if info, err := os.Stat(f.Path(kind)); err == nil {
 			c.sum.Files++
-			c.sum.Bytes += info.Size()
+			c.sum.Bytes += min(info.Size(), filled(f, kind))
 		}
 	}
 	if err := c.ctx.Err(); err != nil {
@@ -134,6 +135,22 @@ func (c *check) layer(l *layer) error {
 	}
 	q.Finish()
 	return nil
+}
+
+// filled returns how many bytes of an index hold entries: a broker preallocates the active segment's, 10 MiB each, and
+// nobody reads the zeros behind them.
+func filled(f *segment.File, kind string) int64 {
+	switch kind {
+	case layout.KindIndex:
+		if x, err := f.Offsets(); err == nil {
+			return x.Len() * segment.OffsetEntrySize
+		}
+	case layout.KindTimeIndex:
+		if x, err := f.Times(); err == nil {
+			return x.Len() * segment.TimeEntrySize
+		}
+	}
+	return math.MaxInt64
 }
 
 func (c *check) progress(name string, n int64) {
