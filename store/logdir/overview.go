@@ -169,7 +169,7 @@ func (d *Dir) countFacts(r *root, o *model.DirOverview) {
 	}
 	fact(o, "topics", strconv.Itoa(len(topics)), "")
 	fact(o, "partitions", strconv.Itoa(live), plural(segments, "segment"))
-	fact(o, "bytes", strconv.FormatInt(bytes, 10), "of .log files")
+	fact(o, "size", sizeText(bytes), fmt.Sprintf("%d bytes of .log files", bytes))
 	sort.Slice(o.Odd, func(i, j int) bool { return o.Odd[i].Name < o.Odd[j].Name })
 	odd := slices.Clone(r.odd)
 	slices.Sort(odd)
@@ -183,6 +183,32 @@ func (d *Dir) countFacts(r *root, o *model.DirOverview) {
 	if len(odd) > 0 {
 		fact(o, "ignored", strconv.Itoa(len(odd)), "names that are not understood")
 	}
+}
+
+// sizeText writes bytes with a unit: 512 B, 828.2 KiB.
+func sizeText(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, units := float64(n)/1024, []string{"KiB", "MiB", "GiB", "TiB"}
+	for f >= 1024 && len(units) > 1 {
+		f, units = f/1024, units[1:]
+	}
+	return fmt.Sprintf("%.1f %s", f, units[0])
+}
+
+// ageText writes an age in its two greatest units.
+func ageText(age time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case age < time.Minute:
+		return fmt.Sprintf("%d s", age/time.Second)
+	case age < time.Hour:
+		return fmt.Sprintf("%d min %d s", age/time.Minute, age%time.Minute/time.Second)
+	case age < day:
+		return fmt.Sprintf("%d h %d min", age/time.Hour, age%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d d %d h", age/day, age%day/time.Hour)
 }
 
 // checkpointFact says what a checkpoint holds and how old it is.
@@ -205,8 +231,7 @@ func (d *Dir) checkpointFact(r *root, name string, o *model.DirOverview) {
 	if err != nil {
 		fault(o, name, "checkpoint", err)
 	}
-	age := d.o.Now().Sub(info.ModTime()).Round(time.Second)
-	notes := []string{"written " + age.String() + " ago"}
+	notes := []string{"written " + ageText(d.o.Now().Sub(info.ModTime())) + " ago"}
 	if n := d.behind(r, name, lines); n > 0 {
 		notes = append(notes, plural(n, "partition")+" with newer data")
 	}

@@ -177,11 +177,11 @@ func TestLookupTellsItsSteps(t *testing.T) {
 		target model.Target
 		want   string
 	}{
-		"an offset": {model.Target{Offset: 7}, "segments: binary search over 1 base offsets, 1 compared → 00000000000000000000.log\n" +
+		"an offset": {model.Target{Offset: 7}, "segments: binary search over 1 base offset, 1 compared → 00000000000000000000.log\n" +
 			"index: binary search over 10 entries, 4 compared → entry 2: offset 7 at byte 251\n" +
-			"scan: from byte 251: 1 batches, 79 bytes → batch 6 to 7 at byte 251\n" +
+			"scan: from byte 251: 1 batch, 79 bytes → batch 6 to 7 at byte 251\n" +
 			"batch: record, 2 of 2 → offset 7, 2023-11-14T22:13:20.201Z\n"},
-		"a hole": {model.Target{Offset: 24}, "segments: binary search over 1 base offsets, 1 compared → 00000000000000000000.log\n" +
+		"a hole": {model.Target{Offset: 24}, "segments: binary search over 1 base offset, 1 compared → 00000000000000000000.log\n" +
 			"index: binary search over 10 entries, 4 compared → entry 6: offset 19 at byte 549\n" +
 			"scan: from byte 549: 2 batches, 190 bytes → batch 20 to 29 at byte 660\n" +
 			"batch: record, 2 of 2 → offset 27, 2023-11-14T22:13:25.010Z\n"},

@@ -62,7 +62,7 @@ func (k *lookup) byOffset(target int64) error {
 		return nil
 	}
 	n, compared := k.segments(target)
-	k.step("segments", fmt.Sprintf("binary search over %d base offsets, %d compared", len(v.layers), compared),
+	k.step("segments", fmt.Sprintf("binary search over %s, %d compared", several(int64(len(v.layers)), "base offset", "base offsets"), compared),
 		v.name(v.layers[n]))
 	for ; n < len(v.layers); n++ {
 		l := v.layers[n]
@@ -168,11 +168,12 @@ func (k *lookup) inLayer(f *segment.File, l *layer, seek func() (segment.Place, 
 	k.faults(p.Faults)
 	k.indexSteps(p)
 	k.r.Scanned += p.Scanned
+	scan := fmt.Sprintf("from byte %d: %s, %d bytes", p.From, several(int64(p.Batches), "batch", "batches"), p.Scanned)
 	if !p.Found {
-		k.step("scan", fmt.Sprintf("from byte %d: %d batches, %d bytes", p.From, p.Batches, p.Scanned), "none")
+		k.step("scan", scan, "none")
 		return false, nil
 	}
-	k.step("scan", fmt.Sprintf("from byte %d: %d batches, %d bytes", p.From, p.Batches, p.Scanned),
+	k.step("scan", scan,
 		fmt.Sprintf("batch %d to %d at byte %d", p.Header.BaseOffset, p.Header.LastOffset(), p.Pos))
 	return k.decode(f, l, p, want)
 }
@@ -221,22 +222,30 @@ func (k *lookup) decode(f *segment.File, l *layer, p segment.Place, want func(*r
 func (k *lookup) indexSteps(p segment.Place) {
 	switch {
 	case p.TimeEntries >= 0 && p.TimeEntry >= 0:
-		k.step("timeindex", fmt.Sprintf("binary search over %d entries, %d compared", p.TimeEntries, p.TimeCompared),
+		k.step("timeindex", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.TimeEntries), "entry", "entries"), p.TimeCompared),
 			fmt.Sprintf("entry %d: nothing younger than %s up to offset %d", p.TimeEntry, timeText(p.EntryTime), p.TimeOffset))
 	case p.TimeEntries >= 0:
-		k.step("timeindex", fmt.Sprintf("binary search over %d entries, %d compared", p.TimeEntries, p.TimeCompared), "none to begin behind")
+		k.step("timeindex", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.TimeEntries), "entry", "entries"), p.TimeCompared), "none to begin behind")
 	}
 	switch {
 	case p.Entry >= 0:
-		k.step("index", fmt.Sprintf("binary search over %d entries, %d compared", p.Entries, p.Compared),
+		k.step("index", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.Entries), "entry", "entries"), p.Compared),
 			fmt.Sprintf("entry %d: offset %d at byte %d", p.Entry, p.EntryOff, p.From))
 	case p.Entries >= 0 && p.From == 0:
-		k.step("index", fmt.Sprintf("binary search over %d entries, %d compared", p.Entries, p.Compared), "none to begin at: byte 0")
+		k.step("index", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.Entries), "entry", "entries"), p.Compared), "none to begin at: byte 0")
 	case p.From > 0:
 		k.step("index", "none; an earlier walk knows where batches begin", fmt.Sprintf("byte %d", p.From))
 	default:
 		k.step("index", "none", "byte 0")
 	}
+}
+
+// several counts things in words.
+func several(n int64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // timeText is a timestamp for a person.

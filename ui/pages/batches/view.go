@@ -272,7 +272,16 @@ func (p *batches) field(i int64) kit.Row {
 	if rest, ok := strings.CutPrefix(short, "record "); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 		short = "#" + rest // a narrow column; the line below says it in full
 	}
-	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(short, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}, {Text: kit.Safe(f.Note, 100), Style: p.Theme.Dim}}}
+	return kit.Row{Cells: []kit.Cell{{Text: kit.Safe(short, 60), Style: name}, {Text: kit.Safe(f.Value, 100)}, {Text: kit.Safe(p.note(f), 100), Style: p.Theme.Dim}}}
+}
+
+// note is what is said beside a field's value. Times come in UTC, and are written as all times of the program are.
+func (p *batches) note(f *model.Field) string {
+	at, err := time.Parse("2006-01-02T15:04:05.000Z", f.Note)
+	if err != nil {
+		return f.Note
+	}
+	return p.Clock.Stamp(at.UnixMilli())
 }
 
 // noteLine says all of the field under the cursor.
@@ -284,8 +293,8 @@ func (p *batches) noteLine(w int) string {
 	}
 	f, t := &p.shown.fields[i], p.Theme
 	l.Space(1).Add(t.Dim, kit.Safe(f.Name, 60)).Space(1).Text(kit.Safe(f.Value, 200))
-	if f.Note != "" {
-		l.Space(2).Add(t.Dim, kit.Safe(f.Note, 300))
+	if note := p.note(f); note != "" {
+		l.Space(2).Add(t.Dim, kit.Safe(note, 300))
 	}
 	return l.Add(t.Dim, fmt.Sprintf("  byte %d, %d long", p.shown.pos+int64(f.Pos), f.Len)).Fit(w)
 }

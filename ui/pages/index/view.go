@@ -124,8 +124,15 @@ func (p *index) foot(w int) string {
 // batch says what lies where an entry leads.
 func (p *index) batch(l *kit.Line, e *model.IndexEntry) {
 	b, t := &p.to.batch, p.Theme
-	l.Add(t.Dim, ", in batch ").Text(page.OffsetText(t, b.Base)).Add(t.Dim, " "+t.Glyphs.Ellipsis+" ").Text(page.OffsetText(t, b.Last))
-	l.Add(t.Dim, ", "+kit.Number(int64(b.Count))+" records, CRC ")
+	l.Add(t.Dim, ", in batch ").Text(page.OffsetText(t, b.Base))
+	if b.Last != b.Base {
+		l.Add(t.Dim, " "+t.Glyphs.Ellipsis+" ").Text(page.OffsetText(t, b.Last))
+	}
+	records := " records"
+	if b.Count == 1 {
+		records = " record"
+	}
+	l.Add(t.Dim, ", "+kit.Number(int64(b.Count))+records+", CRC ")
 	if b.Valid {
 		l.Add(t.Good, t.Glyphs.Good)
 	} else {
