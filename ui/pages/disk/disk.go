@@ -151,6 +151,16 @@ func (p *disk) Update(msg tea.Msg) tea.Cmd {
 // second sorts anew, and reads again what has changed: sizes need no more haste than that.
 func (p *disk) second() tea.Cmd {
 	p.arrange()
+	p.addUp()
+	cmd := tea.Batch(p.arm(), p.moved())
+	if p.due {
+		cmd = tea.Batch(cmd, p.reload())
+	}
+	return cmd
+}
+
+// addUp makes the total the sum of the growths in the rows.
+func (p *disk) addUp() {
 	now := p.Now()
 	p.total = 0
 	for i := range p.all {
@@ -158,11 +168,6 @@ func (p *disk) second() tea.Cmd {
 			p.total += r
 		}
 	}
-	cmd := tea.Batch(p.arm(), p.moved())
-	if p.due {
-		cmd = tea.Batch(cmd, p.reload())
-	}
-	return cmd
 }
 
 func (p *disk) take(items []item, err error) tea.Cmd {
@@ -187,6 +192,7 @@ func (p *disk) take(items []item, err error) tea.Cmd {
 	first := !p.loaded
 	same := len(items) == len(p.all)
 	p.all, p.loaded = items, true
+	p.addUp()
 	if first || !same {
 		p.arrange() // else once a second: rows that move under the eye cannot be read
 	}

@@ -74,7 +74,7 @@ func (p *disk) head(w int) string {
 	}
 	facts := []page.Fact{{Value: kit.BytesText(p.sum) + " in " + what}}
 	if p.total >= 1 {
-		facts = append(facts, page.Fact{Name: "growing", Value: kit.BytesText(int64(p.total)) + "/s"}, page.Fact{Name: "a day", Value: kit.BytesText(int64(p.total * 86400))})
+		facts = append(facts, page.Fact{Name: "growing", Value: kit.BytesText(int64(p.total)) + "/s"}, page.Fact{Value: kit.BytesText(int64(p.total*86400)) + " a day"})
 	}
 	return page.Facts(p.Theme, w, facts...)
 }
@@ -112,6 +112,9 @@ func percent(share float64) string {
 
 func (p *disk) growth(it *item) kit.Cell {
 	t := p.Theme
+	if it.seg != nil && it.seg.State != model.SegmentActive {
+		return kit.Cell{Text: t.Glyphs.None, Style: t.Dim} // closed: it will never grow
+	}
 	switch r, ok := p.grows[it.name].rate(p.Now()); {
 	case !ok:
 		return kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
@@ -135,6 +138,9 @@ func (p *disk) leaves(s *model.Segment) kit.Cell {
 	when := "due now"
 	if in := p.in(s.Leaves); in > 0 {
 		when = "in " + kit.Duration(in)
+	}
+	if s.Rule == "active" {
+		return kit.Cell{Text: "active, " + when, Style: t.Dim} // as the segments page says it
 	}
 	return kit.Cell{Spans: []kit.Span{{Text: when}, {Text: " (" + kit.Safe(s.Rule, 60) + ")", Style: t.Dim}}}
 }

@@ -77,13 +77,18 @@ func (m *meter) moving() bool {
 // a wall.
 const headroom = 1.4
 
-// spark appends the last whole seconds, oldest first, drawn with steps.
+// spark appends the last whole seconds, oldest first, drawn with steps. Seconds before it began are not known and stay
+// blank.
 func (m *meter) spark(dst []byte, steps []string) []byte {
 	var top float32
 	for s := m.sec - sparkCells; s < m.sec; s++ {
 		top = max(top, m.ring[(s+ringLen)%ringLen])
 	}
 	for s := m.sec - sparkCells; s < m.sec; s++ {
+		if s < m.since {
+			dst = append(dst, ' ')
+			continue
+		}
 		i := 0
 		if v := m.ring[(s+ringLen)%ringLen]; v > 0 {
 			i = int(v / top / headroom * float32(len(steps)))
