@@ -15,6 +15,9 @@ type TopicConfigs struct{ db *DB }
 // TopicConfigs returns the store's part for topic configs.
 func (db *DB) TopicConfigs() TopicConfigs { return TopicConfigs{db} }
 
+// Lost reports whether topics had configs that are gone; see DB.ConfigsLost.
+func (c TopicConfigs) Lost() bool { return c.db.ConfigsLost() }
+
 // Load returns every topic's own configs, by topic and name. A damaged entry is an error: whoever deletes by a config must not
 // take its default instead.
 func (c TopicConfigs) Load() (map[string]map[string]string, error) {

@@ -284,7 +284,12 @@ func TestDeletingOverRestart(t *testing.T) {
 }
 
 // memory is a store of configs as main hands it in.
-type memory struct{ all map[string]map[string]string }
+type memory struct {
+	all  map[string]map[string]string
+	lost bool
+}
+
+func (m *memory) Lost() bool { return m.lost }
 
 func (m *memory) Load() (map[string]map[string]string, error) { return m.all, nil }
 func (m *memory) Save(topic string, c map[string]string) error {
@@ -292,6 +297,40 @@ func (m *memory) Save(topic string, c map[string]string) error {
 	return nil
 }
 func (m *memory) Delete(topic string) error { delete(m.all, topic); return nil }
+
+// TestLostConfigsDeleteNothing opens topics whose configs are gone: the defaults must not delete what was kept for ever.
+func TestLostConfigsDeleteNothing(t *testing.T) {
+	dir := t.TempDir()
+	m := &memory{all: map[string]map[string]string{}}
+	o := Options{OpenConfigs: func() (ConfigStore, error) { return m, nil }}
+	e := open(t, o, dir)
+	create(t, e, "kept", 1, "retention.ms=-1")
+	old := model.ProduceRecord{Value: []byte("v"), Timestamp: 1}
+	if _, err := e.Produce(t.Context(), model.ProduceRequest{Topic: "kept", Records: []model.ProduceRecord{old}, Acks: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.all, m.lost = map[string]map[string]string{}, true
+	e = open(t, o, dir)
+	if err := e.Retain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l, err := e.Log(model.TopicPartition{Topic: "kept"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := l.Bounds(); err != nil || b.Start != 0 || b.End != 1 {
+		t.Errorf("%+v, %v: want the record kept", b, err)
+	}
+	if m.all["kept"]["retention.ms"] != "-1" {
+		t.Errorf("saved %v, want that it is kept also at the next start", m.all)
+	}
+	if !strings.Contains(strings.Join(e.Notices(), "\n"), "were lost") {
+		t.Errorf("nothing said: %q", e.Notices())
+	}
+}
 
 // TestConfigs layers the topic's own configs over flags, a server.properties and the defaults.
 func TestConfigs(t *testing.T) {

@@ -45,7 +45,36 @@ func (e *Engine) open(dirs []string) error {
 			return fmt.Errorf("open %s: %w", d.path, err)
 		}
 	}
+	if err := e.keepForever(); err != nil {
+		return err
+	}
 	return e.recover()
+}
+
+// forever is what a topic is given whose own configs were lost: nothing of it is deleted until someone says so.
+func forever() map[string]string {
+	return map[string]string{"retention.ms": "-1", "retention.bytes": "-1"}
+}
+
+// keepForever saves what adopt has given to topics whose configs were lost, and tells.
+func (e *Engine) keepForever() error {
+	if !e.keeper.Lost() {
+		return nil
+	}
+	n := 0
+	for _, name := range slices.Sorted(maps.Keys(e.topics)) {
+		if len(e.topics[name].parts) == 0 {
+			continue
+		}
+		if err := e.keeper.Save(name, e.topics[name].configs); err != nil {
+			return fmt.Errorf("keep topic %s: %w", name, err)
+		}
+		n++
+	}
+	if n > 0 {
+		e.notice(fmt.Sprintf("the configs of %d topics were lost: they have retention.ms=-1 and retention.bytes=-1 now, so that nothing is deleted; set them anew", n))
+	}
+	return nil
 }
 
 // identify reads who the directories belong to, or says so where they are new. All belong to one node and cluster.
@@ -149,9 +178,7 @@ func (e *Engine) load(d *logDir) error {
 		}
 		switch dir.State {
 		case model.Live:
-			if err := e.adopt(d, dir.TP); err != nil {
-				return err
-			}
+			e.adopt(d, dir.TP)
 		case model.Deleting:
 			e.trash.add(filepath.Join(d.path, name), e.o.Now().UnixMilli()+e.config(nil).FileDeleteDelayMS)
 		}
@@ -179,10 +206,13 @@ func (e *Engine) readOffsets(d *logDir, name string) (map[model.TopicPartition]i
 }
 
 // adopt takes a partition's folder into its topic.
-func (e *Engine) adopt(d *logDir, tp model.TopicPartition) error {
+func (e *Engine) adopt(d *logDir, tp model.TopicPartition) {
 	t := e.topics[tp.Topic]
 	if t == nil {
 		t = &topic{name: tp.Topic}
+		if e.keeper.Lost() {
+			t.configs = forever()
+		}
 		e.topics[tp.Topic] = t
 	}
 	if n := int(tp.Partition) + 1; n > len(t.parts) {
@@ -190,14 +220,13 @@ func (e *Engine) adopt(d *logDir, tp model.TopicPartition) error {
 	}
 	if old := t.parts[tp.Partition]; old != nil {
 		e.notice(fmt.Sprintf("%s lies in two directories; %s counts, %s is left alone", tp, old.Dir(), filepath.Join(d.path, layout.DirName(tp))))
-		return nil
+		return
 	}
 	o := e.logOptions(d, t, tp)
 	point, known := d.points[tp]
 	o.Point, o.Start = point, d.starts[tp]
 	o.Clean = d.clean && known
 	t.parts[tp.Partition] = partition.OpenLog(o)
-	return nil
 }
 
 func (e *Engine) logOptions(d *logDir, t *topic, tp model.TopicPartition) partition.LogOptions {

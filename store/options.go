@@ -20,6 +20,9 @@ type ConfigStore interface {
 	Load() (map[string]map[string]string, error)
 	Save(topic string, configs map[string]string) error
 	Delete(topic string) error
+	// Lost reports whether configs were kept that cannot be read any more. Topics whose configs are not known must not
+	// lose records by the defaults.
+	Lost() bool
 }
 
 // Options tunes an Engine. The zero value is Kafka's defaults, with topic configs kept in memory only.
@@ -120,6 +123,7 @@ type memoryConfigs struct{}
 func (memoryConfigs) Load() (map[string]map[string]string, error) { return nil, nil }
 func (memoryConfigs) Save(string, map[string]string) error        { return nil }
 func (memoryConfigs) Delete(string) error                         { return nil }
+func (memoryConfigs) Lost() bool                                  { return false }
 
 // readMeta reads meta.properties of a directory; ok is false where there is none.
 func readMeta(path string) (m layout.Meta, ok bool, err error) {

@@ -70,15 +70,14 @@ func newProducers() *producers {
 	return &producers{known: map[int64]producer{}, staged: map[int64]producer{}}
 }
 
-func (s *producers) get(id int64) (producer, bool) {
+func (s *producers) get(id int64) producer {
 	if p, ok := s.staged[id]; ok {
-		return p, true
+		return p
 	}
-	p, ok := s.known[id]
-	if !ok {
-		p = producer{epoch: -1, timestamp: model.NoTime, coordinatorEpoch: -1, txnFirst: model.Unknown}
+	if p, ok := s.known[id]; ok {
+		return p
 	}
-	return p, ok
+	return producer{epoch: -1, timestamp: model.NoTime, coordinatorEpoch: -1, txnFirst: model.Unknown}
 }
 
 // check says whether a batch is its producer's next one. dup is a batch that is in the log already. A control batch,
@@ -87,7 +86,7 @@ func (s *producers) check(h record.Header, internal bool) (dup *batchMemo, err e
 	if !h.HasProducer() || h.Control() || h.BaseSequence < 0 {
 		return nil, nil
 	}
-	p, _ := s.get(h.ProducerID)
+	p := s.get(h.ProducerID)
 	bad := func(r ProducerReason, format string, args ...any) (*batchMemo, error) {
 		return nil, &ProducerError{Reason: r, ProducerID: h.ProducerID, What: fmt.Sprintf(format, args...)}
 	}
@@ -120,7 +119,7 @@ func (s *producers) stage(h record.Header) {
 	if !h.HasProducer() || h.Control() {
 		return
 	}
-	p, _ := s.get(h.ProducerID)
+	p := s.get(h.ProducerID)
 	if h.ProducerEpoch > p.epoch || p.epoch == -1 {
 		p.epoch, p.batches = h.ProducerEpoch, nil
 	}
@@ -158,7 +157,7 @@ func (s *producers) stageMarker(h record.Header, batch []byte) (txnEnd, error) {
 	if err != nil || !c.Type.Marker() {
 		return end, err
 	}
-	p, _ := s.get(h.ProducerID)
+	p := s.get(h.ProducerID)
 	switch {
 	case h.ProducerEpoch < p.epoch:
 		return end, &ProducerError{OldEpoch, h.ProducerID, fmt.Sprintf("the marker's epoch %d is older than %d", h.ProducerEpoch, p.epoch)}

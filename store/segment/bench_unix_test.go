@@ -58,7 +58,7 @@ func against(b *testing.B, limit, ours func()) {
 
 // read reads a file through one buffer and gives each piece to fn.
 func read(b *testing.B, f *os.File, fn func([]byte)) {
-	buf := make([]byte, segment.DefaultBuffer)
+	buf := make([]byte, 256<<10)
 	for at := int64(0); ; {
 		n, err := f.ReadAt(buf, at)
 		fn(buf[:n])

@@ -56,10 +56,8 @@ func openIndex(o AppendOptions, path string, used int64, entrySize int64) (*inde
 	w := &indexWriter{path: path, f: f, reserved: used}
 	w.size = max(o.indexBytes()/entrySize*entrySize, used+entrySize)
 	// Cut first: whatever lies behind the entries must read as zero.
-	if err := f.Truncate(used); err == nil {
+	if err = f.Truncate(used); err == nil {
 		err = f.Truncate(w.size)
-	} else if terr := f.Truncate(w.size); terr != nil {
-		err = terr
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("size index %s: %w", path, err), f.Close())

@@ -11,8 +11,8 @@ import (
 
 func (p *record) Commands() []page.Command {
 	cmds := []page.Command{
-		{Key: page.Bind("]", "next"), Run: func() tea.Cmd { return p.read(after) }},
-		{Key: page.Bind("[", "before"), Off: p.whyNoBefore, Run: func() tea.Cmd { return p.read(before) }},
+		{Key: page.Bind("]", "next"), Run: p.step(after)},
+		{Key: page.Bind("[", "previous"), Off: p.whyNoBefore, Run: p.step(before)},
 		{Key: page.Bind("v", "form"), Off: p.whyOneForm, Run: p.turnForm(1)},
 		{Key: page.Bind("tab", "part"), Off: p.whyNone, Run: p.turnPart(1)},
 		{Key: page.Bind("y", "copy"), Off: p.whyNone, Run: p.copyShown},

@@ -103,8 +103,31 @@ func (p *record) Address() model.Address {
 // Focus names the topic on screen.
 func (p *record) Focus() []string { return []string{p.tp.Topic} }
 
+// step goes to the record beside this one. Steps that come faster than records are read are taken one after another.
+func (p *record) step(w way) func() tea.Cmd {
+	return func() tea.Cmd {
+		if p.stepping && p.load.Busy() {
+			p.steps = append(p.steps, w)
+			return nil
+		}
+		return p.read(w)
+	}
+}
+
+// next takes the next of the steps that wait, unless the last one led nowhere.
+func (p *record) next(led bool) tea.Cmd {
+	if len(p.steps) == 0 || !led {
+		p.steps = p.steps[:0]
+		return nil
+	}
+	w := p.steps[0]
+	p.steps = p.steps[1:]
+	return p.read(w)
+}
+
 // read asks for the record here, or for the one beside it.
 func (p *record) read(w way) tea.Cmd {
+	p.stepping = w != here
 	q := model.RecordQuery{TP: p.tp, From: p.offset, Max: 1, Control: true}
 	switch w {
 	case after:
@@ -131,7 +154,8 @@ func (p *record) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case page.Result[answer]:
 		if p.load.Owns(msg) {
-			return p.answered(msg.Val, msg.Err)
+			was := p.offset
+			return tea.Batch(p.answered(msg.Val, msg.Err), p.next(p.offset != was))
 		}
 	case page.Result[saved]:
 		if p.save.Owns(msg) {

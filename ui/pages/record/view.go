@@ -152,7 +152,7 @@ func (p *record) tabs(w int) string {
 		return kit.BytesText(int64(len(b)))
 	}
 	for _, x := range [...]part{valuePart, keyPart, headersPart} {
-		what := ""
+		var what string
 		switch x {
 		case valuePart:
 			what = size(r.Value)

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -120,7 +121,8 @@ func (p *records) found(msg page.Items[model.SearchEvent]) tea.Cmd {
 		return f.stream.Next()
 	}
 	what := kit.Safe(f.pattern.Text, 60)
-	if e, ok := msg.Err.(*ended); ok {
+	var e *ended
+	if errors.As(msg.Err, &e) {
 		f.ended = what + " was not found: " + e.end.Reason + " after " + kit.Number(f.event.Records) + " records"
 		if n := len(e.end.Faults); n > 0 {
 			f.ended += ", " + kit.Number(int64(n)) + " damaged places passed over"

@@ -60,9 +60,8 @@ type records struct {
 // read is what a request brings, and what it was for.
 type read struct {
 	span
-	how  how
-	at   int64 // jump: the offset to go to
-	noun string
+	how how
+	at  int64 // jump: the offset to go to
 }
 
 // how says what is to be done with a span.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -321,8 +322,8 @@ func (p *search) reached(e model.SearchEvent) {
 // finish says how a run ended.
 func (p *search) finish(err error) {
 	p.level = page.Info
-	e, ok := err.(*ended)
-	if !ok {
+	var e *ended
+	if !errors.As(err, &e) {
 		p.end, p.level, p.more = err.Error(), page.Bad, true
 		return
 	}
