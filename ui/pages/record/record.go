@@ -41,6 +41,9 @@ type record struct {
 	hex     kit.Hex
 	headers kit.VList
 
+	stepping bool  // what is read is the record beside this one
+	steps    []way // steps that wait for it
+
 	due     bool   // long JSON is to be laid out
 	pending string // the path that a confirmation is awaited for
 	top     int    // lines above the body, as of the last View

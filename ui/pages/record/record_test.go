@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/page"
 	"github.com/strata-kafka/strata/ui/uitest"
@@ -133,6 +135,22 @@ func said(reqs []page.Request, text string) bool {
 		}
 	}
 	return false
+}
+
+func TestStepsFasterThanReads(t *testing.T) {
+	p := open(t, source("a", "b", "c", "d"), 100)
+	cmds := []tea.Cmd{p.step(after)(), p.step(after)(), p.step(after)(), p.step(before)()}
+	uitest.Drive(p, cmds...)
+	if p.offset != 102 {
+		t.Errorf("] three times and [ once went from 100 to %d, not 102", p.offset)
+	}
+	// Steps behind the last record are not kept for later.
+	cmds = []tea.Cmd{p.step(after)(), p.step(after)(), p.step(after)(), p.step(after)()}
+	uitest.Drive(p, cmds...)
+	uitest.Press(p, "[")
+	if p.offset != 102 {
+		t.Errorf("[ after ] beyond the end went to %d, not 102", p.offset)
+	}
 }
 
 func TestNextAndBefore(t *testing.T) {

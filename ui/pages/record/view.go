@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,11 @@ import (
 func (p *record) View(w, h int) string {
 	switch {
 	case p.rec == nil && p.err != nil:
-		return kit.Problem(p.Theme, w, h, p.err.Error(), "[ and ] go to the records beside it, r lists those around, esc goes back")
+		next := "[ and ] go to the records beside it, r lists those around, esc goes back"
+		if errors.Is(p.err, model.ErrNoTopic) || errors.Is(p.err, model.ErrNoPartition) {
+			next = ": goes to another address, 1 lists the topics, esc goes back"
+		}
+		return kit.Problem(p.Theme, w, h, p.err.Error(), next)
 	case p.rec == nil && p.load.Slow():
 		return kit.Empty(p.Theme, w, h, "reading "+kit.Safe(p.Address().String(), 200), "esc goes back")
 	case p.rec == nil:
