@@ -23,7 +23,7 @@ func (d *Dir) Verify(ctx context.Context, q model.VerifyQuery, tell func(model.V
 	run := &verifyRun{seg: q.Segment, jobs: make([]verifyJob, len(list)), step: make(chan verifyStep, walkers)}
 	d.mu.Lock()
 	for i, p := range list {
-		run.jobs[i].all = p.sums.bytes
+		run.advance(&run.jobs[i], 0, p.sums.bytes)
 	}
 	d.mu.Unlock()
 	if q.Topic == "" {
@@ -101,8 +101,10 @@ type verifyRun struct {
 	seg  int64
 	step chan verifyStep
 
-	mu   sync.Mutex
-	jobs []verifyJob
+	mu    sync.Mutex
+	jobs  []verifyJob
+	bytes int64 // of all jobs: there may be tens of thousands
+	all   int64
 }
 
 // verifyStep says that the check of a part has come on, or is done.
@@ -133,7 +135,8 @@ func (v *verifyRun) check(ctx context.Context, d *Dir, i int, p *part) {
 			if e.Fault != nil {
 				j.faults = append(j.faults, *e.Fault)
 			}
-			j.bytes, j.all, j.at = e.BytesDone, max(j.all, e.BytesAll), e.At
+			v.advance(j, e.BytesDone, max(j.all, e.BytesAll))
+			j.at = e.At
 			v.mu.Unlock()
 			select {
 			case v.step <- verifyStep{i: i}:
@@ -143,7 +146,8 @@ func (v *verifyRun) check(ctx context.Context, d *Dir, i int, p *part) {
 	}
 	v.mu.Lock()
 	j := &v.jobs[i]
-	j.done, j.sum, j.err, j.bytes, j.all = true, sum, err, sum.Bytes, sum.Bytes
+	j.done, j.sum, j.err = true, sum, err
+	v.advance(j, sum.Bytes, sum.Bytes)
 	if j.at == "" {
 		j.at = p.name
 	}
@@ -162,14 +166,17 @@ func (v *verifyRun) progress(i int, tell func(model.VerifyEvent)) {
 	tell(e)
 }
 
+// advance notes how far a job has come. v.mu is held.
+func (v *verifyRun) advance(j *verifyJob, bytes, all int64) {
+	all = max(all, bytes)
+	v.bytes += bytes - j.bytes
+	v.all += all - j.all
+	j.bytes, j.all = bytes, all
+}
+
 // event says how far all has come. v.mu is held.
 func (v *verifyRun) event(at string) model.VerifyEvent {
-	e := model.VerifyEvent{At: at}
-	for k := range v.jobs {
-		e.BytesDone += v.jobs[k].bytes
-		e.BytesAll += max(v.jobs[k].all, v.jobs[k].bytes)
-	}
-	return e
+	return model.VerifyEvent{At: at, BytesDone: v.bytes, BytesAll: v.all}
 }
 
 // flush tells the faults of the parts from number first on that are done, up to the first that is not, whose faults
