@@ -85,7 +85,7 @@ func (p *segments) Mouse(m page.Mouse) tea.Cmd {
 	case page.WheelDown:
 		p.goTo(p.cursor + 1)
 	default:
-		y := m.Y - headLines
+		y := m.Y - p.heads
 		if y < 0 || y >= p.core.h || p.core.stale || len(p.core.starts) == 0 {
 			return nil
 		}

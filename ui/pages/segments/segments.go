@@ -50,6 +50,7 @@ type segments struct {
 	cursor int
 	core   core
 	grid   grid
+	heads  int // lines above the core, as of the last View
 }
 
 // New makes the page for a partition. With an offset or a segment the cursor begins there.

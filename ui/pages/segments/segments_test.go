@@ -325,3 +325,47 @@ func BenchmarkViewOf10000AfterAChange(b *testing.B) {
 		p.View(200, 60)
 	}
 }
+
+func TestLowScreensKeepTheLayers(t *testing.T) {
+	src := sample()
+	p := open(t, src, model.PartitionAddress(orders2))
+	for h := 3; h < 8; h++ {
+		uitest.Contains(t, p.View(40, h), "BASE OFFSET", "4,790,000")
+	}
+	p.View(40, 3)
+	p.Mouse(page.Mouse{Kind: page.Click, X: 10, Y: 2})
+	if p.cursor != 0 {
+		t.Errorf("a click on the first layer chose layer %d", p.cursor)
+	}
+}
+
+func TestTheCoreKeepsItsShadesUnderTheCursor(t *testing.T) {
+	env := uitest.Env(t, sample())
+	theme, err := kit.NewTheme("16", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Theme = theme
+	p := New(env, page.Open{Addr: model.PartitionAddress(orders2)})
+	uitest.Drive(p, p.Init())
+	for line := range strings.SplitSeq(p.View(80, 24), "\n") {
+		if !strings.Contains(line, "4,790,000") {
+			continue
+		}
+		if core, row, ok := strings.Cut(line, "\x1b[7m"); !ok || !strings.Contains(core, "█") || strings.Contains(row, "█") {
+			t.Errorf("the core is drawn in reverse: %q", line)
+		}
+	}
+}
+
+func TestAWatermarkOfACheckpointIsAnEstimate(t *testing.T) {
+	src := sample()
+	parts := src.Parts["orders"]
+	for i := range parts {
+		if parts[i].TopicPartition == orders2 {
+			parts[i].HWFromCheckpoint, parts[i].HighWatermark = true, parts[i].LogEnd-12
+		}
+	}
+	p := open(t, src, model.PartitionAddress(orders2))
+	uitest.Contains(t, p.View(120, 24), "high watermark ≈ ")
+}

@@ -30,17 +30,23 @@ func (p *segments) View(w, h int) string {
 	case len(p.segs) == 0:
 		return kit.Empty(p.Theme, w, h, "this partition has no segment here", "the first record makes one; p produces it")
 	}
-	foot := footLines
+	head, foot := headLines, footLines
 	if h < roomy {
 		foot = 0
 	}
-	body := h - headLines - foot
+	if h < headLines+4 {
+		head = 1 // only the columns' names: the layers are what the page is for
+	}
+	p.heads = head
+	body := h - head - foot
 	if body < 1 {
 		return kit.Block(p.facts(w), w, h)
 	}
 	p.layout(body)
 	lines := make([]string, 0, h)
-	lines = append(lines, p.facts(w), page.Rule(p.Theme, w, ""))
+	if head == headLines {
+		lines = append(lines, p.facts(w), page.Rule(p.Theme, w, ""))
+	}
 	lines = append(lines, p.draw(w, body)...)
 	if foot > 0 {
 		lines = append(lines, page.Rule(p.Theme, w, ""), p.foot(w))
@@ -74,7 +80,7 @@ func (p *segments) facts(w int) string {
 	facts := []page.Fact{
 		{Name: "start", Value: page.OffsetText(t, r.LogStart)},
 		{Name: "stable", Value: page.OffsetText(t, r.LastStable)},
-		{Name: "high watermark", Value: page.OffsetText(t, r.HighWatermark)},
+		{Name: "high watermark", Value: p.watermark()},
 		{Value: page.CountText(t, r.Records) + " records"},
 		{Value: kit.BytesText(bytes)},
 	}
@@ -91,6 +97,15 @@ func (p *segments) facts(w int) string {
 		facts = append([]page.Fact{{Value: t.Glyphs.Bad + " " + kit.Safe(r.Err.Error(), 300), Style: t.Bad}}, facts...)
 	}
 	return page.Facts(t, w, facts...)
+}
+
+// watermark is the high watermark, ≈ where a checkpoint tells it, which may be older than the data.
+func (p *segments) watermark() string {
+	text := page.OffsetText(p.Theme, p.part.HighWatermark)
+	if p.part.HWFromCheckpoint && p.part.HighWatermark >= 0 && p.part.HighWatermark < p.part.LogEnd {
+		return p.Theme.Glyphs.About + " " + text
+	}
+	return text
 }
 
 // draw returns the heads and the lines of the core on screen.
@@ -147,9 +162,12 @@ func (p *segments) line(l *kit.Line, w, line int, cells map[int][]kit.Cell) stri
 	}
 	l.To(gutter)
 	p.stratum(l, i)
-	if selected {
+	core := ""
+	if selected && w > gutter+coreCells {
 		// The background begins behind the core, whose shades it would change.
-		l.Add(kit.Style{On: t.Cursor.On}, " ")
+		core = l.Fit(gutter + coreCells)
+		l.Reset()
+		l.Space(gutter + coreCells)
 	}
 	if nth == 0 {
 		for n, cell := range cells[i] {
@@ -158,8 +176,8 @@ func (p *segments) line(l *kit.Line, w, line int, cells map[int][]kit.Cell) stri
 	}
 	p.grid.cell(l, t, colGroups, kit.Cell{Spans: p.pegSpans(c.pegs[line], p.grid.cols[colGroups].got)})
 	text := l.Fit(w)
-	if selected {
-		return t.CursorRow(text, w)
+	if core != "" {
+		return core + t.CursorRow(text[gutter+coreCells:], w-gutter-coreCells)
 	}
 	return text
 }
