@@ -209,7 +209,9 @@ func (v *View) swap(swaps []*layer) {
 		kept = append(kept, l)
 	}
 	v.layers = append(kept, swaps...)
-	slices.SortFunc(v.layers, func(a, b *layer) int { return cmpOffset(a.base, b.base) })
+	byBase := func(a, b *layer) int { return cmpOffset(a.base, b.base) }
+	slices.SortFunc(v.layers, byBase)
+	slices.SortStableFunc(v.left, byBase)
 }
 
 func cmpOffset(a, b int64) int {
@@ -455,14 +457,9 @@ func (v *View) scanner(l *layer, f *segment.File, o segment.ScanOptions) *segmen
 
 // layerOf returns the layer with a base offset, leftovers included. Errors wrap model.ErrNoSegment.
 func (v *View) layerOf(base int64) (*layer, error) {
-	for _, l := range v.layers {
-		if l.base == base {
-			return l, nil
-		}
-	}
-	for _, l := range v.left {
-		if l.base == base {
-			return l, nil
+	for _, list := range [][]*layer{v.layers, v.left} { // each by base offset
+		if i, ok := slices.BinarySearchFunc(list, base, func(l *layer, base int64) int { return cmpOffset(l.base, base) }); ok {
+			return list[i], nil
 		}
 	}
 	return nil, fmt.Errorf("%w: %s in %s", model.ErrNoSegment, layout.FileName(base, layout.KindLog), v.tp)
