@@ -30,7 +30,7 @@ const (
 	// keptBuffer is the largest buffer that is kept after a large batch.
 	keptBuffer = 1 << 20
 	pageSize   = 4 << 10
-	// slack is what a buffer has beyond what is read at once, for the rest of a batch.
+	// slack is what a buffer has before what is read at once, for the beginning of a batch.
 	slack = 64 << 10
 	// smallBatch is the size up to which headers are read by the buffer, not one by one.
 	smallBatch = 4 << 10
@@ -471,21 +471,16 @@ func (s *Scanner) window(pos int64, n int) []byte {
 	if s.append(off, n) {
 		return s.buf[off:min(off+int64(n), int64(len(s.buf)))]
 	}
-	want := n
-	if !s.o.Headers || s.lastSize <= smallBatch {
-		want = max(n, s.o.Buffer)
-	}
-	want = int(min(int64(want), s.end-pos))
-	s.fill(pos, want)
+	s.fill(pos, n)
 	return s.buf[:min(n, len(s.buf))]
 }
 
-// append reads just what is missing of n bytes at off of the buffer, where there is room behind what it holds: that is
-// cheaper than moving much of it to the front.
+// append reads just what is missing of n bytes at off of the buffer, where much would have to be moved to the front and
+// there is room behind what it holds.
 func (s *Scanner) append(off int64, n int) bool {
 	have := int64(len(s.buf)) - off
 	missing := int64(n) - have
-	if off <= 0 || have < smallBatch || missing <= 0 || int64(cap(s.buf)-len(s.buf)) < missing {
+	if off <= 0 || have <= slack || missing <= 0 || int64(cap(s.buf)-len(s.buf)) < missing {
 		return false
 	}
 	old := len(s.buf)
@@ -508,33 +503,39 @@ func (s *Scanner) more(i int) {
 	}
 }
 
-// fill makes the buffer hold want bytes from pos on, keeping what it has of them. Bytes lie in memory as they lie in the
-// file's pages: copying them out is quickest so.
-func (s *Scanner) fill(pos int64, want int) {
+// fill makes the buffer hold n bytes from pos on, or more where the scan is likely to want them. What it has of them is
+// moved to the front and not read again, so that a scan costs one read for each buffer. Bytes lie in memory as they lie
+// in the file's pages, and long reads end with a page: copying them out is quickest so.
+func (s *Scanner) fill(pos int64, n int) {
 	var old []byte
 	if off := pos - s.at; off >= 0 && off < int64(len(s.buf)) {
 		old = s.buf[off:]
 	}
-	have := len(old)
-	pad := int(pos & (pageSize - 1))
-	if len(s.raw) < pad+want || len(s.raw) > keptBuffer && want <= keptBuffer-slack {
-		room := max(want, min(s.o.Buffer, DefaultBuffer))
-		if rest := s.end - pos; rest < int64(room) {
-			room = max(want, int(rest)) // looks at the end of a log that grows are many, and small
-		}
-		if room >= DefaultBuffer {
-			room += slack
-		}
-		if room > 2*pageSize {
-			pad = pageSize
-		}
-		s.raw = make([]byte, pad+room)
-		pad = int(pos & (pageSize - 1))
+	begin := pos + int64(len(old)) // of what is read
+	to := pos + int64(n)
+	switch {
+	case s.o.Headers && s.lastSize > smallBatch:
+	case s.o.Buffer >= DefaultBuffer:
+		to = max(to, (begin+int64(s.o.Buffer))&^(pageSize-1))
+	default:
+		to = max(to, begin+int64(s.o.Buffer))
 	}
-	s.buf = s.raw[pad : pad+want]
+	to = min(to, s.end)
+	front := (len(old) + pageSize - 1) &^ (pageSize - 1)
+	if s.o.Buffer >= DefaultBuffer && int64(s.o.Buffer) <= s.end-pos {
+		front = max(front, slack) // the same for all fills
+	}
+	front += int(begin & (pageSize - 1))
+	need := front + int(to-begin)
+	if len(s.raw) < need || len(s.raw) > keptBuffer && need <= keptBuffer {
+		// No more than there is: looks at the end of a log that grows are many, and small.
+		room := min(int64(pageSize+min(s.o.Buffer, DefaultBuffer)), s.end-begin)
+		s.raw = make([]byte, max(need, front+int(room)))
+	}
+	s.buf = s.raw[front-len(old) : need]
 	copy(s.buf, old)
 	s.at = pos
-	s.more(have)
+	s.more(len(old))
 }
 
 func allZero(b []byte) bool {
