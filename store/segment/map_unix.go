@@ -49,5 +49,21 @@ func peek(m []byte, pos int64, p *peeks) (ok bool) {
 		}
 	}()
 	p.take(m, pos)
+	if p.n > 0 {
+		last := p.n - 1
+		passed(m, pos, p.pos[last]+p.head[last].Size())
+	}
 	return true
+}
+
+// mapKept is how much of a mapped file stays in the process' memory behind where it is read, a power of two.
+const mapKept = 16 << 20
+
+// passed gives back what lies before the part of the file that to is in, where from is in an earlier part. The system
+// keeps the pages as long as it likes; a process that walks gigabytes does not count them as its own.
+func passed(m []byte, from, to int64) {
+	from, to = from&^(mapKept-1), min(to, int64(len(m)))&^(mapKept-1)
+	if from < to {
+		_ = unix.Madvise(m[from:to], unix.MADV_DONTNEED) // only advice
+	}
 }
