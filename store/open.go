@@ -145,7 +145,8 @@ func (e *Engine) openConfigs() error {
 // load finds the partitions of a directory, by its folders' names.
 func (e *Engine) load(d *logDir) error {
 	mark := filepath.Join(d.path, layout.CleanShutdownFile)
-	d.clean = exists(mark)
+	marked := exists(mark)
+	d.clean = marked
 	var err error
 	if d.points, err = e.readOffsets(d, layout.RecoveryPointFile); err != nil {
 		return err
@@ -153,8 +154,8 @@ func (e *Engine) load(d *logDir) error {
 	if d.starts, err = e.readOffsets(d, layout.LogStartFile); err != nil {
 		return err
 	}
-	if d.clean {
-		// A crash from now on is a stop that was not clean.
+	if marked {
+		// A crash from now on is a stop that was not clean, whatever the one before was taken for.
 		if err := os.Remove(mark); err != nil {
 			return err
 		}

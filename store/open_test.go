@@ -88,6 +88,9 @@ func TestUncleanCheckpoint(t *testing.T) {
 	if n := e.Notices(); len(n) != 1 {
 		t.Errorf("notices %v", n)
 	}
+	if exists(filepath.Join(dir, layout.CleanShutdownFile)) {
+		t.Error("the mark of the clean stop is still there: a crash now would be taken for one")
+	}
 	if out := produce(t, e, tp("t", 0), "c"); out[0].Offset != 2 {
 		t.Errorf("appended at %d", out[0].Offset)
 	}
