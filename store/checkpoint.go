@@ -26,7 +26,7 @@ var (
 )
 
 // checkpoint writes one of the checkpoints of every directory, where it says something new. The file is replaced in one
-// step; when that fails, the old one is still there and true, only older.
+// step; when that fails, or the power does before syncDirs, the old one is still there and true, only older.
 func (e *Engine) checkpoint(p point) error {
 	e.points.Lock()
 	defer e.points.Unlock()
@@ -55,6 +55,15 @@ func (e *Engine) checkpoint(p point) error {
 
 func (e *Engine) checkpointAll() error {
 	return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.checkpoint(highWatermarks))
+}
+
+// syncDirs makes the names in the directories survive a power loss.
+func (e *Engine) syncDirs() error {
+	var errs []error
+	for _, d := range e.dirs {
+		errs = append(errs, syncFolder(d.path))
+	}
+	return errors.Join(errs...)
 }
 
 // syncFolder makes the names in a folder survive a power loss, where the system can do that.

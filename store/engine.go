@@ -163,7 +163,8 @@ func (e *Engine) Close() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, e.checkpointAll())
+	// The mark must not reach the disk before what it vouches for.
+	errs = append(errs, e.checkpointAll(), e.syncDirs())
 	err := errors.Join(errs...)
 	if err == nil {
 		for _, d := range e.dirs {

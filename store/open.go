@@ -48,7 +48,10 @@ func (e *Engine) open(dirs []string) error {
 	if err := e.keepForever(); err != nil {
 		return err
 	}
-	return e.recover()
+	if err := e.recover(); err != nil {
+		return err
+	}
+	return e.dropStale()
 }
 
 // forever is what a topic is given whose own configs were lost: nothing of it is deleted until someone says so.
@@ -182,6 +185,26 @@ func (e *Engine) load(d *logDir) error {
 			e.adopt(d, dir.TP)
 		case model.Deleting:
 			e.trash.add(filepath.Join(d.path, name), e.o.Now().UnixMilli()+e.config(nil).FileDeleteDelayMS)
+		}
+	}
+	return nil
+}
+
+// dropStale writes the checkpoints anew where they have lines of partitions that are gone, as a crash within DeleteTopic
+// leaves them: to a partition that is made under such a name later, and not stopped cleanly, they would mean that its
+// records lie below the log start.
+func (e *Engine) dropStale() error {
+	gone := func(lines map[model.TopicPartition]int64) bool {
+		for tp := range lines {
+			if _, err := e.Log(tp); err != nil {
+				return true
+			}
+		}
+		return false
+	}
+	for _, d := range e.dirs {
+		if gone(d.points) || gone(d.starts) {
+			return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.syncDirs())
 		}
 	}
 	return nil

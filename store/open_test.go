@@ -139,3 +139,33 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(opens[len(opens)/2], "open-ms")
 	b.ReportMetric(closes[len(closes)/2], "close-ms")
 }
+
+// TestStaleLines begins with the checkpoints that a crash within DeleteTopic leaves. A topic of the same name that is made
+// anew, and whose process is killed, keeps its records.
+func TestStaleLines(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{layout.RecoveryPointFile, layout.LogStartFile} {
+		b := layout.AppendOffsets(nil, []layout.OffsetLine{{TP: tp("t", 0), Offset: 1000}})
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := open(t, Options{}, dir)
+	create(t, e, "t", 1)
+	produce(t, e, tp("t", 0), "a", "b")
+	// What a killed process leaves is what lies there now.
+	killed := filepath.Join(t.TempDir(), "killed")
+	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	e = open(t, Options{}, killed)
+	if n := e.Notices(); len(n) != 0 {
+		t.Errorf("notices %v", n)
+	}
+	if got := values(t, killed, tp("t", 0)); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("records %q", got)
+	}
+	if out := produce(t, e, tp("t", 0), "c"); out[0].Offset != 2 {
+		t.Errorf("appended at %d", out[0].Offset)
+	}
+}

@@ -209,12 +209,7 @@ func (e *Engine) addPartitions(ctx context.Context, t *topic, id layout.ID, n in
 			}
 			made = append(made, l)
 		}
-		for _, d := range e.dirs {
-			if err := syncFolder(d.path); err != nil {
-				return err
-			}
-		}
-		return nil
+		return e.syncDirs()
 	}()
 	if err != nil {
 		for _, l := range made {
@@ -355,10 +350,7 @@ func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
 		}
 		e.trash.add(to, due)
 	}
-	errs = append(errs, e.keeper.Delete(name), e.checkpointAll())
-	for _, d := range e.dirs {
-		errs = append(errs, syncFolder(d.path))
-	}
+	errs = append(errs, e.keeper.Delete(name), e.checkpointAll(), e.syncDirs())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("delete topic %s: %w", name, err)
 	}
@@ -411,5 +403,5 @@ func (e *Engine) DeleteRecords(ctx context.Context, tp model.TopicPartition, bef
 		return start, err
 	}
 	e.lookSoon(tp.Topic)
-	return start, e.checkpoint(logStarts)
+	return start, errors.Join(e.checkpoint(logStarts), e.syncDirs())
 }
