@@ -54,9 +54,6 @@ const (
 	NoEpoch     int32 = -1
 )
 
-// castagnoli is never changed after its making.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Header is the fixed part of a batch. For a legacy entry (magic 0 or 1) it
 // holds what is known without decompressing:
 //
@@ -242,5 +239,5 @@ func Checksum(batch []byte) (stored, computed uint32) {
 	if batch[posMagic] < 2 {
 		return binary.BigEndian.Uint32(batch[legacyCRC:]), crc32.ChecksumIEEE(batch[posMagic:])
 	}
-	return binary.BigEndian.Uint32(batch[posCRC:]), crc32.Checksum(batch[posAttributes:], castagnoli)
+	return binary.BigEndian.Uint32(batch[posCRC:]), CRC(batch[posAttributes:])
 }

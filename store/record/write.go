@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 )
 
@@ -83,7 +82,7 @@ func seal(batch []byte) {
 
 // sum recomputes the CRC.
 func sum(batch []byte) {
-	binary.BigEndian.PutUint32(batch[posCRC:], crc32.Checksum(batch[posAttributes:], castagnoli))
+	binary.BigEndian.PutUint32(batch[posCRC:], CRC(batch[posAttributes:]))
 }
 
 // header makes the header without length and CRC.

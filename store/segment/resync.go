@@ -102,9 +102,9 @@ func (s *Scanner) plausible(b []byte, pos int64) (record.Header, bool) {
 
 // sumAt computes the checksum of the batch of size bytes at pos, piece by piece.
 func (s *Scanner) sumAt(pos, size int64, magic int8) (uint32, error) {
-	table, from := crc32.MakeTable(crc32.Castagnoli), int64(21)
+	add, from := record.UpdateCRC, int64(21)
 	if magic < 2 {
-		table, from = crc32.IEEETable, 16
+		add, from = func(sum uint32, b []byte) uint32 { return crc32.Update(sum, crc32.IEEETable, b) }, 16
 	}
 	if s.piece == nil {
 		s.piece = make([]byte, probeSize)
@@ -125,7 +125,7 @@ func (s *Scanner) sumAt(pos, size int64, magic int8) (uint32, error) {
 		if len(b) == 0 {
 			break
 		}
-		sum = crc32.Update(sum, table, b)
+		sum = add(sum, b)
 		at += int64(len(b))
 	}
 	return sum, nil
