@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -181,18 +182,13 @@ func (a *app) segments(ctx context.Context, src model.Source, arg string) error 
 	if err != nil {
 		return err
 	}
-	if counter, ok := src.(model.Counter); ok {
-		if err := counter.Count(ctx, []string{tps[0].Topic}); err != nil {
-			return err
-		}
-	}
 	var o object
 	var t *table
 	if !a.opts.json {
 		t = newTable(a.out, "PARTITION", ">BASE", ">LAST", ">RECORDS", ">BATCHES", ">BYTES", "FIRST", "LAST", "STATE", "LEAVES")
 	}
 	for _, tp := range tps {
-		segs, err := reader.Segments(ctx, tp)
+		segs, err := countedSegments(ctx, reader, tp)
 		if err != nil {
 			return err
 		}
@@ -213,6 +209,33 @@ func (a *app) segments(ctx context.Context, src model.Source, arg string) error 
 		return t.flush()
 	}
 	return nil
+}
+
+// countedSegments returns a partition's segments with their counts, which a listing leaves out where a segment is large:
+// to ask for the last batch counts them.
+func countedSegments(ctx context.Context, reader model.SegmentReader, tp model.TopicPartition) ([]model.Segment, error) {
+	segs, err := reader.Segments(ctx, tp)
+	if err != nil {
+		return nil, err
+	}
+	again := false
+	for i := range segs {
+		s := &segs[i]
+		if s.Err != nil || s.Records.State == model.CountExact && s.Batches.State == model.CountExact {
+			continue
+		}
+		if _, err := reader.Batches(ctx, model.BatchQuery{TP: tp, Base: s.Base, First: math.MaxInt64, Max: 1}); err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue // it has gone, or cannot be read: its row says so
+		}
+		again = true
+	}
+	if !again {
+		return segs, nil
+	}
+	return reader.Segments(ctx, tp)
 }
 
 func (a *app) leaves(s *model.Segment) string {

@@ -154,3 +154,26 @@ func TestATypingErrorMakesNothing(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+// TestALargeSegmentIsCounted lists a segment that is too large to be counted by the way; most of it is a hole.
+func TestALargeSegmentIsCounted(t *testing.T) {
+	w := newWorld(t)
+	dir := kitchenDir(t, nil)
+	if err := os.Truncate(filepath.Join(dir, "kitchen-0", "00000000000000000000.log"), 200<<20); err != nil {
+		t.Fatal(err)
+	}
+	got := w.run(0, "", "segments", "kitchen/0", "-s", dir, "--json").objects(t)
+	if s := strings.Join(append(field(got, "records"), field(got, "batches")...), " "); s != "18 11" {
+		t.Errorf("records and batches: %s", s)
+	}
+}
+
+// TestBatchesTellWhatIsNone lists a segment with a batch whose length is damaged.
+func TestBatchesTellWhatIsNone(t *testing.T) {
+	w := newWorld(t)
+	dir := kitchenDir(t, func(b []byte) []byte { copy(b[94+8:], []byte{0x7f, 0xff, 0xff, 0xff}); return b })
+	r := w.run(1, "", "batches", "kitchen/0", "-s", dir, "--json")
+	if n := len(r.objects(t)); n != 10 || !strings.Contains(r.err, "byte 94: length 2147483647") {
+		t.Errorf("%d batches, %s", n, r.err)
+	}
+}
