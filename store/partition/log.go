@@ -29,7 +29,8 @@ type LogOptions struct {
 	OpenFile func(path string) (segment.AppendFile, error)
 	// ProducerExpiry is after how many ms an idle producer is forgotten; 0 means a day.
 	ProducerExpiry int64
-	// Later is given work that need not be waited for (the flush of a closed segment); nil means that it is done at once.
+	// Later is given work that need not be waited for (the flush of a closed segment), with the log locked; nil means
+	// that it is left to the next Flush.
 	Later func(work func())
 	// Opened is told, with the log locked, that it has opened files to append to.
 	Opened func(*Log)

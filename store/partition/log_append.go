@@ -306,15 +306,8 @@ func (l *Log) roll(base int64) (err error) {
 	l.unsynced = append(l.unsynced, old)
 	l.begin()
 	l.opened()
-	l.later(func() { _ = l.flushClosed(base) }) // what fails here is tried again, and told, by the next Flush
-	return nil
-}
-
-func (l *Log) later(work func()) {
-	if l.o.Later == nil {
-		// With the log locked: the flush must not wait for it.
-		go work()
-		return
+	if l.o.Later != nil {
+		l.o.Later(func() { _ = l.flushClosed(base) }) // what fails here is told by the next Flush
 	}
-	l.o.Later(work)
+	return nil
 }

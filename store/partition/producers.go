@@ -61,13 +61,27 @@ func (p producer) lastSeq() int32 {
 
 // producers is a partition's producer state. What is staged is seen by the checks that follow it, and becomes part of
 // the state with commit, or is forgotten with discard.
+//
+// Invariants:
+//   - open holds the first offset of each transaction that is open in known
 type producers struct {
 	known  map[int64]producer
 	staged map[int64]producer
+	open   map[int64]int64 // by producer id: every append asks for the least, and few of many producers have one
 }
 
 func newProducers() *producers {
-	return &producers{known: map[int64]producer{}, staged: map[int64]producer{}}
+	return &producers{known: map[int64]producer{}, staged: map[int64]producer{}, open: map[int64]int64{}}
+}
+
+// set takes what is known of a producer.
+func (s *producers) set(id int64, p producer) {
+	s.known[id] = p
+	if p.txnFirst >= 0 {
+		s.open[id] = p.txnFirst
+	} else {
+		delete(s.open, id)
+	}
 }
 
 func (s *producers) get(id int64) producer {
@@ -177,7 +191,7 @@ func (s *producers) stageMarker(h record.Header, batch []byte) (txnEnd, error) {
 
 func (s *producers) commit() {
 	for id, p := range s.staged {
-		s.known[id] = p
+		s.set(id, p)
 	}
 	clear(s.staged)
 }
@@ -187,10 +201,8 @@ func (s *producers) discard() { clear(s.staged) }
 // firstOpen returns the least first offset of the open transactions.
 func (s *producers) firstOpen() (int64, bool) {
 	first := int64(math.MaxInt64)
-	for _, p := range s.known {
-		if p.txnFirst >= 0 {
-			first = min(first, p.txnFirst)
-		}
+	for _, o := range s.open {
+		first = min(first, o)
 	}
 	return first, first != math.MaxInt64
 }
@@ -198,9 +210,9 @@ func (s *producers) firstOpen() (int64, bool) {
 // stableAfter returns the last stable offset once a producer's transaction is over: the first offset of another one
 // that is still open, else next.
 func (s *producers) stableAfter(id, next int64) int64 {
-	for other, p := range s.known {
-		if other != id && p.txnFirst >= 0 {
-			next = min(next, p.txnFirst)
+	for other, first := range s.open {
+		if other != id {
+			next = min(next, first)
 		}
 	}
 	return next
@@ -243,7 +255,7 @@ func (s *producers) adopt(list []layout.ProducerEntry) {
 			}
 			p.batches = []batchMemo{{first, e.LastSequence, e.LastOffset, e.OffsetDelta, e.Timestamp}}
 		}
-		s.known[e.ProducerID] = p
+		s.set(e.ProducerID, p)
 	}
 }
 

@@ -182,19 +182,33 @@ func TestClientCannotMark(t *testing.T) {
 	}
 }
 
-// TestProducersExpire forgets, at the next start, who has written nothing for a day and has nothing open.
+// TestProducersExpire forgets who has written nothing for a day and has nothing open.
 func TestProducersExpire(t *testing.T) {
-	b := newBench(t, nil)
-	for _, s := range []sequence{{id: 1, n: 1}, {id: 2, n: 1, txn: true}} {
-		if _, err := b.produce(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.now += defaultProducerExpiry + 1
-	b.reopen()
-	all, err := b.log.Producers()
-	if err != nil || len(all) != 1 || all[0].ProducerID != 2 {
-		t.Errorf("producers %+v, %v", all, err)
+	for name, when := range map[string]func(*bench){
+		"at the next start": (*bench).reopen,
+		"when the retention is looked at": func(b *bench) {
+			if _, err := b.log.Retain(); err != nil {
+				b.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, map[string]string{"retention.ms": "-1"})
+			for _, s := range []sequence{{id: 1, n: 1}, {id: 2, n: 1, txn: true}} {
+				if _, err := b.produce(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.now += defaultProducerExpiry + 1
+			when(b)
+			all, err := b.log.Producers()
+			if err != nil || len(all) != 1 || all[0].ProducerID != 2 {
+				t.Errorf("producers %+v, %v", all, err)
+			}
+			if bounds, err := b.log.Bounds(); err != nil || bounds.LastStable != 1 {
+				t.Errorf("%+v, %v: want the transaction that is open at offset 1 to hold the last stable offset", bounds, err)
+			}
+		})
 	}
 }
 

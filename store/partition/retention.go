@@ -25,12 +25,15 @@ type Gone struct {
 // Retain deletes what is due: segments wholly below the log start, then by size, then by time; the last two only where
 // the cleanup policy has delete. It begins with the oldest segment and stops at the first that is not due; the active
 // one goes too when it is due and holds something, after an empty one was begun behind it. Files are renamed to .deleted
-// at once and removed later.
+// at once and removed later. It also forgets the producers that have been idle for too long.
 func (l *Log) Retain() ([]Gone, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.list(); err != nil {
 		return nil, err
+	}
+	if l.producers != nil {
+		l.producers.expire(l.o.Now() - l.o.ProducerExpiry)
 	}
 	var all []Gone
 	for _, r := range l.rules(*l.cfg.Load(), l.known.Load().Start) {
