@@ -29,6 +29,8 @@ func TestFilesThatNobodyCanRead(t *testing.T) {
 	must(t, os.Symlink("/dev/zero", filepath.Join(folder, layout.FileName(21, layout.KindSnapshot))))
 	must(t, os.Mkdir(filepath.Join(folder, layout.FileName(200, layout.KindLog)), 0o700))
 	must(t, os.Symlink("loop-0", filepath.Join(root, "loop-0")))
+	loop := layout.FileName(300, layout.KindLog)
+	must(t, os.Symlink(loop, filepath.Join(folder, loop)))
 	d, err := Open([]string{root}, Options{})
 	must(t, err)
 	useAll(t, d)

@@ -2,7 +2,9 @@ package logdir
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 
@@ -128,7 +130,14 @@ type verifyJob struct {
 func (v *verifyRun) check(ctx context.Context, d *Dir, i int, p *part) {
 	view, err := d.look(ctx, p)
 	var sum model.VerifySummary
-	if err == nil {
+	var file *fs.PathError
+	if ctx.Err() == nil && errors.As(err, &file) && !gone(err) {
+		f := model.Fault{TP: p.tp, File: p.name, Position: model.Unknown, Offset: model.Unknown, Kind: "read", What: err.Error(), Severity: model.SevDamage}
+		v.mu.Lock()
+		v.jobs[i].faults = append(v.jobs[i].faults, f)
+		v.mu.Unlock()
+		sum.Damage, err = 1, nil
+	} else if err == nil {
 		sum, err = view.Verify(ctx, v.seg, func(e model.VerifyEvent) {
 			v.mu.Lock()
 			j := &v.jobs[i]

@@ -132,7 +132,8 @@ func (v *View) list() error {
 			continue // it went between listing and looking
 		}
 		if err != nil {
-			return fmt.Errorf("list partition: %w", err)
+			v.faults = append(v.faults, v.fault(e.Name(), "read", err.Error(), model.SevWarning))
+			continue
 		}
 		if !info.Mode().IsRegular() {
 			v.faults = append(v.faults, v.fault(e.Name(), "odd", "it is no regular file, and is passed over", model.SevWarning))

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -26,10 +28,8 @@ func (a *app) topicsCmd() *cobra.Command {
 }
 
 func (a *app) topics(ctx context.Context, src model.Source) error {
-	if counter, ok := src.(model.Counter); ok {
-		if err := counter.Count(ctx, nil); err != nil {
-			return err
-		}
+	if err := a.count(ctx, src, nil); err != nil {
+		return err
 	}
 	ts, err := src.Topics(ctx)
 	if err != nil {
@@ -61,6 +61,33 @@ func (a *app) topics(ctx context.Context, src model.Source) error {
 		}
 	}
 	return t.flush()
+}
+
+// count makes counts exact. What cannot be read is told, and stays unknown in the listing that follows.
+func (a *app) count(ctx context.Context, src model.Source, topics []string) error {
+	counter, ok := src.(model.Counter)
+	if !ok {
+		return nil
+	}
+	err := counter.Count(ctx, topics)
+	if err == nil || ctx.Err() != nil || errors.Is(err, model.ErrNoTopic) {
+		return err
+	}
+	a.trouble(err)
+	return nil
+}
+
+// unreadable reports whether an error is that of a file, so that there may be others to go on with.
+func (a *app) unreadable(ctx context.Context, err error) bool {
+	var file *fs.PathError
+	return ctx.Err() == nil && errors.As(err, &file) && a.out.Flush() == nil // else it is stdout that fails
+}
+
+// trouble tells of a part of the answer that could not be had; the rest of it goes on.
+func (a *app) trouble(err error) {
+	a.code = exitWrong
+	a.flush()
+	fmt.Fprintln(a.io.Err, "strata: "+safeError(err))
 }
 
 // groupFigures returns for each topic how many groups read it, and the worst lag among them.
@@ -105,10 +132,8 @@ func (a *app) partitionsCmd() *cobra.Command {
 }
 
 func (a *app) partitions(ctx context.Context, src model.Source, topics []string) error {
-	if counter, ok := src.(model.Counter); ok {
-		if err := counter.Count(ctx, topics); err != nil {
-			return err
-		}
+	if err := a.count(ctx, src, topics); err != nil {
+		return err
 	}
 	if topics == nil {
 		ts, err := src.Topics(ctx)
@@ -286,7 +311,10 @@ func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
 				continue
 			}
 			if err := a.segmentBatches(ctx, reader, tp, s.Base, &o, t); err != nil {
-				return err
+				if !a.unreadable(ctx, err) {
+					return err
+				}
+				a.trouble(err)
 			}
 			if at.Segment >= 0 {
 				break

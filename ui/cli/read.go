@@ -148,7 +148,7 @@ func (a *app) readSpans(ctx context.Context, src model.Source, out *printer, spa
 func (a *app) readSpan(ctx context.Context, src model.Source, out *printer, s span, o readOptions) error {
 	for from := s.from; from < s.to; {
 		page, err := src.Records(ctx, model.RecordQuery{TP: s.tp, From: from, Max: 2000, MaxBytes: 8 << 20, Committed: o.committed, Control: o.control})
-		if err != nil {
+		if err != nil && !a.unreadable(ctx, err) {
 			return err
 		}
 		a.faults(page.Faults)
@@ -160,12 +160,39 @@ func (a *app) readSpan(ctx context.Context, src model.Source, out *printer, s sp
 				return err
 			}
 		}
+		if err != nil {
+			// What lies before the file has been printed; go on behind it.
+			if from = behind(ctx, src, s.tp, max(from, page.Next)); from < 0 {
+				return err
+			}
+			a.trouble(err)
+			continue
+		}
 		if page.AtEnd || page.Next <= from {
 			return nil
 		}
 		from = page.Next
 	}
 	return nil
+}
+
+// behind returns the base offset of the first segment that begins behind an offset, or model.Unknown.
+func behind(ctx context.Context, src model.Source, tp model.TopicPartition, offset int64) int64 {
+	next := model.Unknown
+	reader, ok := src.(model.SegmentReader)
+	if !ok {
+		return next
+	}
+	segs, err := reader.Segments(ctx, tp)
+	if err != nil {
+		return next
+	}
+	for i := range segs {
+		if b := segs[i].Base; b > offset && (next < 0 || b < next) {
+			next = b
+		}
+	}
+	return next
 }
 
 // faults tells of damage met while reading, and of what is sound but was not read; what is around it has been read.
