@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -22,8 +23,30 @@ func (a *app) groupsCmd() *cobra.Command {
 	}
 }
 
-func (a *app) groups(ctx context.Context, src model.Source) error {
+// exactGroups lists groups. A listing leaves large lags estimates; each such group is asked for by itself.
+func exactGroups(ctx context.Context, src model.Source) ([]model.Group, error) {
 	gs, err := src.Groups(ctx)
+	if err != nil {
+		return gs, err
+	}
+	reader, ok := src.(model.GroupReader)
+	for i := range gs {
+		if !ok || gs[i].Lag.State == model.CountExact || gs[i].Lag.State == model.CountNone {
+			continue
+		}
+		g, err := reader.Group(ctx, gs[i].ID)
+		switch {
+		case err == nil:
+			gs[i] = g
+		case !errors.Is(err, model.ErrNoGroup): // else it went meanwhile
+			return gs, err
+		}
+	}
+	return gs, nil
+}
+
+func (a *app) groups(ctx context.Context, src model.Source) error {
+	gs, err := exactGroups(ctx, src)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (a *app) topics(ctx context.Context, src model.Source) error {
 	if err != nil {
 		return err
 	}
-	gs, err := src.Groups(ctx)
+	gs, err := exactGroups(ctx, src)
 	if err != nil {
 		a.warn("groups and lag are not known: " + err.Error())
 	}
