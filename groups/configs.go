@@ -3,6 +3,8 @@ package groups
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -47,6 +49,31 @@ func (c TopicConfigs) Save(topic string, configs map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("save configs of %s: %w", topic, err)
 	}
+	return nil
+}
+
+// Replace makes these the configs of all topics, in one step, and so makes good what was lost: Lost is false from then on.
+// It is for whoever opens the store, before anybody else uses it.
+func (c TopicConfigs) Replace(all map[string]map[string]string) error {
+	err := c.db.update(func(tx *bbolt.Tx) error {
+		if err := tx.DeleteBucket([]byte(configsBucket)); err != nil {
+			return err
+		}
+		b, err := tx.CreateBucket([]byte(configsBucket))
+		if err != nil {
+			return err
+		}
+		for _, topic := range slices.Sorted(maps.Keys(all)) {
+			if err := b.Put([]byte(topic), appendConfigs(nil, all[topic])); err != nil {
+				return fmt.Errorf("topic %s: %w", topic, err)
+			}
+		}
+		return tx.Bucket([]byte(schemaBucket)).Delete([]byte(lostKey))
+	})
+	if err != nil {
+		return fmt.Errorf("replace the configs of %d topics: %w", len(all), err)
+	}
+	c.db.lost = false
 	return nil
 }
 

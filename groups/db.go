@@ -75,7 +75,7 @@ type DB struct {
 	asked    bool // readOnly was asked for: the store as such may be writable
 	notices  []string
 	moved    bool // a damaged file was moved aside on opening
-	lost     bool // it is new or unreadable, though there are topics
+	lost     bool // the configs of the topics that there are were lost, and are not made good yet
 	broken   atomic.Pointer[error]
 
 	mu      sync.Mutex
@@ -95,7 +95,8 @@ func (db *DB) ReadOnly() bool { return db.readOnly }
 func (db *DB) Notices() []string { return slices.Clone(db.notices) }
 
 // ConfigsLost reports whether there were topics, but the store had to be begun anew: the configs that they were given are
-// lost. Whoever deletes by them, as retention does, must not take the defaults for what was wanted.
+// lost. Whoever deletes by them, as retention does, must not take the defaults for what was wanted. It stays so over
+// restarts, until TopicConfigs.Replace.
 func (db *DB) ConfigsLost() bool { return db.lost }
 
 // Close waits for the commits that are under way and closes the file.
@@ -193,8 +194,11 @@ func (db *DB) survey() error {
 	return nil
 }
 
+// lostKey stands in the schema bucket as long as ConfigsLost holds.
+const lostKey = "configs lost"
+
 // prepare checks the schema, and makes the buckets of a new store.
-func (db *DB) prepare() (fresh bool, err error) {
+func (db *DB) prepare(topicsExist func() bool) (fresh bool, err error) {
 	err = db.view(func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(schemaBucket))
 		if b == nil {
@@ -217,8 +221,12 @@ func (db *DB) prepare() (fresh bool, err error) {
 				return &model.CorruptError{Path: db.path, Pos: model.Unknown, What: fmt.Sprintf("bucket %q is missing", name)}
 			}
 		}
+		db.lost = db.lost || b.Get([]byte(lostKey)) != nil
 		return nil
 	})
+	if err == nil && fresh && !db.lost && topicsExist() {
+		db.lost = true // whoever made the file was stopped before it had a schema
+	}
 	if err != nil || !fresh || db.readOnly {
 		return fresh, err
 	}
@@ -228,6 +236,12 @@ func (db *DB) prepare() (fresh bool, err error) {
 				return fmt.Errorf("make bucket %q: %w", name, err)
 			}
 		}
-		return tx.Bucket([]byte(schemaBucket)).Put([]byte("version"), binary.BigEndian.AppendUint32(nil, schemaVersion))
+		b := tx.Bucket([]byte(schemaBucket))
+		if db.lost {
+			if err := b.Put([]byte(lostKey), []byte{formatV1}); err != nil {
+				return err
+			}
+		}
+		return b.Put([]byte("version"), binary.BigEndian.AppendUint32(nil, schemaVersion))
 	})
 }

@@ -8,6 +8,7 @@
 // milliseconds since 1970, -1 for none. A value's first byte is the number of its format, 1.
 //
 //	schema   "version"                                      → u32, 1
+//	         "configs lost"                                 → 1; there from when the configs were lost until they are made good
 //	offsets  short group, short topic, i32 partition        → 1, i64 offset, i32 leader epoch, i64 committed at,
 //	                                                          i64 expires at (-1: by the group's retention), metadata to the end
 //	groups   group                                          → 1, i64 empty since (-1: has members), i32 generation,
@@ -43,7 +44,8 @@
 //   - A damaged value costs its own entry, and is said on opening and in its group; but configs are loaded whole or not at all,
 //     and a reset wants to know the whole group: what deletes or overwrites must not guess.
 //   - Topic configs are lost with a damaged store, so the store says that (ConfigsLost): retention by the defaults could delete
-//     what was to be kept for ever.
+//     what was to be kept for ever. It keeps saying so until they are made good, all in one step: who moved the damaged file
+//     aside may have been a command that only resets a group, or may have been killed.
 //   - After an I/O error nothing is written any more: the kernel may have dropped pages that bbolt takes for written.
 //   - A store without any write permission is read-only for root too.
 //   - A plan's rows carry what they start from, and the transaction that applies it compares offset, epoch and metadata:

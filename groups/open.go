@@ -205,7 +205,7 @@ func (db *DB) start(f *os.File, o DBOptions) (err error) {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
 	db.bolt = bolt
-	fresh, err := db.prepare()
+	fresh, err := db.prepare(o.TopicsExist)
 	if err == nil {
 		err = db.survey()
 	}

@@ -297,6 +297,10 @@ func (m *memory) Save(topic string, c map[string]string) error {
 	return nil
 }
 func (m *memory) Delete(topic string) error { delete(m.all, topic); return nil }
+func (m *memory) Replace(all map[string]map[string]string) error {
+	m.all, m.lost = maps.Clone(all), false
+	return nil
+}
 
 // TestLostConfigsDeleteNothing opens topics whose configs are gone: the defaults must not delete what was kept for ever.
 func TestLostConfigsDeleteNothing(t *testing.T) {

@@ -59,22 +59,22 @@ func forever() map[string]string {
 	return map[string]string{"retention.ms": "-1", "retention.bytes": "-1"}
 }
 
-// keepForever saves what adopt has given to topics whose configs were lost, and tells.
+// keepForever saves what adopt has given to topics whose configs were lost, and tells. It is one step: were it cut short,
+// the topics not yet saved would fall under the defaults at the next start.
 func (e *Engine) keepForever() error {
 	if !e.keeper.Lost() {
 		return nil
 	}
-	n := 0
-	for _, name := range slices.Sorted(maps.Keys(e.topics)) {
-		if len(e.topics[name].parts) == 0 {
-			continue
+	all := map[string]map[string]string{}
+	for name, t := range e.topics {
+		if len(t.parts) > 0 {
+			all[name] = t.configs
 		}
-		if err := e.keeper.Save(name, e.topics[name].configs); err != nil {
-			return fmt.Errorf("keep topic %s: %w", name, err)
-		}
-		n++
 	}
-	if n > 0 {
+	if err := e.keeper.Replace(all); err != nil {
+		return fmt.Errorf("keep topics whose configs were lost: %w", err)
+	}
+	if n := len(all); n > 0 {
 		e.notice(fmt.Sprintf("the configs of %d topics were lost: they have retention.ms=-1 and retention.bytes=-1 now, so that nothing is deleted; set them anew", n))
 	}
 	return nil

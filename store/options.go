@@ -21,8 +21,10 @@ type ConfigStore interface {
 	Save(topic string, configs map[string]string) error
 	Delete(topic string) error
 	// Lost reports whether configs were kept that cannot be read any more. Topics whose configs are not known must not
-	// lose records by the defaults.
+	// lose records by the defaults. It stays so, over restarts too, until Replace.
 	Lost() bool
+	// Replace makes these the configs of all topics, in one step.
+	Replace(all map[string]map[string]string) error
 }
 
 // Options tunes an Engine. The zero value is Kafka's defaults, with topic configs kept in memory only.
@@ -124,6 +126,7 @@ func (memoryConfigs) Load() (map[string]map[string]string, error) { return nil, 
 func (memoryConfigs) Save(string, map[string]string) error        { return nil }
 func (memoryConfigs) Delete(string) error                         { return nil }
 func (memoryConfigs) Lost() bool                                  { return false }
+func (memoryConfigs) Replace(map[string]map[string]string) error  { return nil }
 
 // readMeta reads meta.properties of a directory; ok is false where there is none.
 func readMeta(path string) (m layout.Meta, ok bool, err error) {
