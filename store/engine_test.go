@@ -283,6 +283,21 @@ func TestDeletingOverRestart(t *testing.T) {
 	}
 }
 
+// TestDeletedForEver keeps the files of what was deleted where the config says that they are never to be removed.
+func TestDeletedForEver(t *testing.T) {
+	dir := t.TempDir()
+	c := newClock()
+	e := open(t, Options{Now: c.now}, dir)
+	create(t, e, "gone", 1, "file.delete.delay.ms=9223372036854775807")
+	if err := e.DeleteTopic(t.Context(), "gone"); err != nil {
+		t.Fatal(err)
+	}
+	c.move(24 * time.Hour)
+	if err := e.Sweep(); err != nil || len(folders(t, dir)) != 1 {
+		t.Errorf("folders %v, %v", folders(t, dir), err)
+	}
+}
+
 // memory is a store of configs as main hands it in.
 type memory struct {
 	all  map[string]map[string]string

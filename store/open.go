@@ -182,9 +182,13 @@ func (e *Engine) load(d *logDir) error {
 		}
 		switch dir.State {
 		case model.Live:
+			if dir.TP.Partition >= maxPartitions {
+				e.notice(fmt.Sprintf("%s is left alone: no topic here has so many partitions", filepath.Join(d.path, name)))
+				continue
+			}
 			e.adopt(d, dir.TP)
 		case model.Deleting:
-			e.trash.add(filepath.Join(d.path, name), e.o.Now().UnixMilli()+e.config(nil).FileDeleteDelayMS)
+			e.trash.add(filepath.Join(d.path, name), layout.After(e.nowMS(), e.config(nil).FileDeleteDelayMS))
 		}
 	}
 	return nil

@@ -169,3 +169,20 @@ func TestStaleLines(t *testing.T) {
 		t.Errorf("appended at %d", out[0].Offset)
 	}
 }
+
+// TestFoldersOfOthers opens a directory in which a folder is named as a partition by chance.
+func TestFoldersOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"backup-20260101", "backup-2147483647", "backup"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := open(t, Options{}, dir)
+	if got := e.Topics(); len(got) != 0 {
+		t.Errorf("topics %v", got)
+	}
+	if n := e.Notices(); len(n) != 2 {
+		t.Errorf("notices %v, want one for each folder that looks like a partition's", n)
+	}
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/strata-kafka/strata/store/partition"
 )
 
-// maxPartitions bounds a topic; more is a slip of the hand.
+// maxPartitions bounds a topic; more is a slip of the hand, or a folder like backup-20260101.
 const maxPartitions = 100_000
 
 // begin keeps Close waiting until done is called. The error is model.ErrClosed.
@@ -332,7 +332,7 @@ func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	due := e.nowMS() + e.config(t.configs).FileDeleteDelayMS
+	due := layout.After(e.nowMS(), e.config(t.configs).FileDeleteDelayMS)
 	logs := e.topicLogs(name)
 	e.mu.Lock()
 	delete(e.topics, name)

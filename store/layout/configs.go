@@ -61,6 +61,15 @@ const Unlimited = math.MaxInt64
 
 const unlimited = "9223372036854775807"
 
+// After returns the time, ms, that lies wait ms behind another one, and math.MaxInt64 where there is no such time: configs
+// go up to Unlimited. wait is not negative.
+func After(ms, wait int64) int64 {
+	if ms > math.MaxInt64-wait {
+		return math.MaxInt64
+	}
+	return ms + wait
+}
+
 func number(t ConfigType, name, def string, low int64, doc string, broker ...string) ConfigDef {
 	high := int64(math.MaxInt64)
 	if t == Int {

@@ -215,3 +215,13 @@ func TestBrokerWithoutAFile(t *testing.T) {
 		}
 	}
 }
+
+func TestAfter(t *testing.T) {
+	for _, tc := range []struct{ ms, wait, want int64 }{
+		{5, 7, 12}, {-1, 0, -1}, {1, Unlimited, Unlimited}, {0, Unlimited, Unlimited}, {Unlimited, 1, Unlimited}, {-3, Unlimited, Unlimited - 3},
+	} {
+		if got := After(tc.ms, tc.wait); got != tc.want {
+			t.Errorf("After(%d, %d) = %d, want %d", tc.ms, tc.wait, got, tc.want)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicCo
 	l.used.Store(now)
 	if !cfg.LogAppendTime && !o.Internal {
 		if cfg.TimestampAfterMS != layout.Unlimited {
-			lim.MaxTimestamp = now + cfg.TimestampAfterMS
+			lim.MaxTimestamp = layout.After(now, cfg.TimestampAfterMS)
 		}
 		if cfg.TimestampBeforeMS != layout.Unlimited {
 			lim.MinTimestamp = now - cfg.TimestampBeforeMS

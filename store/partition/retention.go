@@ -167,7 +167,7 @@ func (l *Log) retire(base int64) error {
 	l.snapshots = slices.DeleteFunc(l.snapshots, func(o int64) bool { return o == base })
 	l.unsynced = slices.DeleteFunc(l.unsynced, func(s *segment.Segment) bool { return s.Base() == base })
 	if l.o.Deleted != nil {
-		l.o.Deleted(paths, l.o.Now()+l.cfg.Load().FileDeleteDelayMS)
+		l.o.Deleted(paths, layout.After(l.o.Now(), l.cfg.Load().FileDeleteDelayMS))
 		return nil
 	}
 	for _, p := range paths {

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"github.com/strata-kafka/strata/model"
@@ -57,8 +58,11 @@ func (l *Log) Plan(c layout.TopicConfig, start int64) ([]Planned, error) {
 		switch {
 		case c.Delete && c.RetentionMS >= 0:
 			// A segment waits for those before it, and goes when it is older than allowed, not when it is as old.
-			leaves = max(leaves, newest+c.RetentionMS+1)
+			leaves = max(leaves, layout.After(layout.After(newest, c.RetentionMS), 1))
 			s.Leaves, s.Rule = leaves, "retention.ms"
+			if leaves == math.MaxInt64 {
+				s.Leaves, s.Rule = model.NoTime, "never"
+			}
 		case c.Delete:
 			s.Rule = "retention.bytes"
 		case c.Compact:

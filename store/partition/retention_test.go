@@ -218,6 +218,15 @@ func TestPlanLater(t *testing.T) {
 			t.Errorf("segment %d: %+v, want it due at %d", i, p, want[i])
 		}
 	}
+	plan, err = b.log.Plan(layout.ParseTopicConfig(map[string]string{"retention.ms": "9223372036854775807"}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range plan {
+		if p.Now || p.Segment.Leaves != model.NoTime || p.Segment.Rule != "never" {
+			t.Errorf("segment %d, kept to the end of time: %+v", i, p)
+		}
+	}
 	plan, err = b.log.Plan(b.log.Config(), 3)
 	if err != nil {
 		t.Fatal(err)
