@@ -115,6 +115,10 @@ func (d *Dir) Partitions(ctx context.Context, name string) ([]model.Partition, e
 		return nil, err
 	}
 	img := d.image(ctx)
+	self := int32(-1)
+	if d.o.Embedded {
+		self = d.node() // it leads all it has
+	}
 	rows := make([]model.Partition, 0, len(list))
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,6 +129,9 @@ func (d *Dir) Partitions(ctx context.Context, name string) ([]model.Partition, e
 		r := p.row
 		if p.state == model.Live {
 			img.fill(&r)
+			if r.Leader < 0 {
+				r.Leader = self
+			}
 		}
 		rows = append(rows, r)
 	}

@@ -37,8 +37,8 @@ func TestProduceAndRead(t *testing.T) {
 	w.run(0, "", "topic", "grow", "orders", "-p", "4")
 	w.run(0, "", "topic", "alter", "orders", "-c", "retention.ms=-1", "--yes")
 	ps := w.run(0, "", "partitions", "orders", "--json").objects(t)
-	if len(ps) != 4 {
-		t.Errorf("%d partitions, want 4", len(ps))
+	if leaders := fmt.Sprint(field(ps, "leader")); leaders != "[1 1 1 1]" {
+		t.Errorf("leaders %s, want this node of four partitions", leaders)
 	}
 	if ts := w.run(0, "", "topics", "--json").objects(t); fmt.Sprintf("%v %v", ts[0]["records"], ts[0]["retentionMs"]) != "5 -1" {
 		t.Errorf("topics: %v", ts)
