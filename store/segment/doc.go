@@ -5,10 +5,11 @@
 //	00000000000000004096.timeindex   i64 ms,            i32 offset - base        12 bytes an entry
 //	00000000000000004096.txnindex    i16 version 0, i64 producer, first, last, stable   34 bytes
 //
-// An entry of .index says: what was appended at this byte ends with this offset. So the batch of an offset lies at or
-// behind the byte of the last entry that is not beyond it, and at byte 0 where there is none. An entry of .timeindex
-// says: up to this offset nothing is younger than this. Its offset is the last one of the batch that holds the youngest
-// record, or, as brokers of 2021 wrote it, any of that batch. An entry of .txnindex is an aborted transaction: from its
+// An entry of .index says: what was appended at this byte ends with this offset or, as brokers before 2.0 wrote it, begins
+// with it. So the batch of an offset lies at or behind the byte of the last entry that is not beyond it, and at byte 0
+// where there is none. An entry of .timeindex says: up to this offset nothing is younger than this. Its offset is the last
+// one of the batch that holds the youngest record, or, as brokers of 2021 wrote it, any of that batch. Where messages of
+// magic 0 have no time, its time is that of their append. An entry of .txnindex is an aborted transaction: from its
 // first record to its abort marker, and the last stable offset behind that. The file is there only where something was
 // aborted.
 //
@@ -25,7 +26,8 @@
 //
 // What the check cannot find, because nothing on disk contradicts it:
 //
-//   - the offset of a time index entry, while it stays within the batch it leads to
+//   - the offset of a time index entry, while it stays within the batch it leads to, and its time, where that is magic 0
+//   - the offset of an offset index entry that gives its batch's beginning, before any that gives another's end
 //   - the last stable offset of a .txnindex entry, while it is not beyond the abort
 //   - the leader epoch of a batch, where the folder has no leader-epoch-checkpoint and epochs still do not fall
 //   - the base offset of a batch, where there is a hole in front of it or behind it and no index entry leads to it

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// seekBuffer is what a lookup reads at once: an index interval and a header more.
-	seekBuffer = 8 << 10
+	// seekBuffer is what a lookup reads at once: an index interval, and a batch of the usual size behind it.
+	seekBuffer = 24 << 10
 	// smallIndex is up to which size an index is checked whole before a lookup believes it.
 	smallIndex = 64 << 10
 	// holeLook is how far a lookup that met a hole at the beginning of a segment looks for offsets out of order.
@@ -42,14 +42,9 @@ type File struct {
 func OpenFile(dir string, base int64, suffix string) (*File, error) {
 	f := &File{Base: base, dir: dir, suffix: suffix}
 	var err error
-	if f.Log, err = OpenRegular(f.Path(layout.KindLog)); err != nil {
+	if f.Log, f.Size, err = openRegular(f.Path(layout.KindLog)); err != nil {
 		return nil, fmt.Errorf("open segment: %w", err)
 	}
-	info, err := f.Log.Stat()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open segment: %w", err), f.Log.Close())
-	}
-	f.Size = info.Size()
 	return f, nil
 }
 
@@ -74,16 +69,12 @@ func (f *File) Close() {
 func (f *File) Scanner(o ScanOptions) *Scanner { return NewScanner(f.Log, f.Size, o) }
 
 func (f *File) openIndex(kind string) (*os.File, int64, error) {
-	o, err := OpenRegular(f.Path(kind))
+	o, size, err := openRegular(f.Path(kind))
 	if err != nil {
 		return nil, 0, fmt.Errorf("open index: %w", err)
 	}
 	f.open = append(f.open, o)
-	info, err := o.Stat()
-	if err != nil {
-		return nil, 0, fmt.Errorf("open index: %w", err)
-	}
-	return o, info.Size(), nil
+	return o, size, nil
 }
 
 // Offsets returns the offset index. An error says that there is none; it is fs.ErrNotExist when the file is missing.
@@ -151,8 +142,14 @@ func (f *File) Header(pos int64) (record.Header, error) {
 	return record.ParseHeader(b[:n])
 }
 
+// maxWrapper is the largest old compressed message that is read for its first offset, in bytes.
+const maxWrapper = 64 << 20
+
 // EntryFault returns what is wrong with entry i of the offset index: with its neighbours, or with the batch it leads to.
-func (f *File) EntryFault(x *OffsetIndex, i int64) error {
+func (f *File) EntryFault(x *OffsetIndex, i int64) error { return f.entryFault(x, i, f.Header) }
+
+// entryFault is EntryFault with a way to read headers.
+func (f *File) entryFault(x *OffsetIndex, i int64, header func(pos int64) (record.Header, error)) error {
 	if err := x.Sound(i, f.Size); err != nil {
 		return err
 	}
@@ -160,14 +157,34 @@ func (f *File) EntryFault(x *OffsetIndex, i int64) error {
 	if !ok {
 		return errors.New("the entry cannot be read")
 	}
-	h, err := f.Header(pos)
+	h, err := header(pos)
 	if err != nil || h.BaseOffset < 0 || h.LastOffset() < h.BaseOffset {
 		return fmt.Errorf("no batch at %d", pos)
 	}
-	if h.LastOffset() > o {
+	if h.LastOffset() > o && f.firstOffset(pos, h) != o {
 		return fmt.Errorf("index says %d, batch at %d ends at %d", o, pos, h.LastOffset())
 	}
 	return nil
+}
+
+// firstOffset returns the offset of the first record of the batch at a byte. The header of an old compressed message does
+// not say it: its message set is read; model.Unknown where that cannot be done.
+func (f *File) firstOffset(pos int64, h record.Header) int64 {
+	if !h.Wrapper() {
+		return h.BaseOffset
+	}
+	if h.Size() > maxWrapper {
+		return model.Unknown
+	}
+	b := make([]byte, h.Size())
+	if _, err := f.Log.ReadAt(b, pos); err != nil {
+		return model.Unknown
+	}
+	first, _, err := record.LegacyFirst(b)
+	if err != nil {
+		return model.Unknown
+	}
+	return first
 }
 
 // missing tells a file that is not there from one that cannot be read.

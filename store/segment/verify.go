@@ -38,6 +38,7 @@ type Sequence struct {
 	index    *OffsetIndex
 	entry    int64
 	waiting  int64 // the offset that an entry promised and that has not come yet; -1 none
+	ends     bool  // an entry gave a batch's end, where it could have given its beginning: so all later ones do
 	times    *TimeIndex
 	timeNext int64
 	aborted  []AbortedTxn
@@ -147,7 +148,7 @@ func (q *Sequence) Add(x Checked) {
 	h := x.Header
 	q.order(x)
 	q.epochs(x)
-	q.indexAt(x.Pos, h)
+	q.indexAt(x.Pos, x.First, h)
 	if x.Bad {
 		q.passTimes(h)
 	} else {
@@ -200,8 +201,8 @@ func (q *Sequence) epochs(x Checked) {
 	}
 }
 
-// indexAt holds the offset index against the batch at a byte.
-func (q *Sequence) indexAt(pos int64, h record.Header) {
+// indexAt holds the offset index against the batch at a byte, whose first record has offset first.
+func (q *Sequence) indexAt(pos, first int64, h record.Header) {
 	if q.index == nil {
 		return
 	}
@@ -224,10 +225,13 @@ func (q *Sequence) indexAt(pos int64, h record.Header) {
 		switch {
 		case p < pos:
 			mismatch(q.entry, fmt.Sprintf("no batch at %d", p))
+		case h.LastOffset() > o && o == first && (h.Legacy() || !q.ends): // as a broker before 2.0 wrote it
 		case h.LastOffset() > o:
 			mismatch(q.entry, fmt.Sprintf("index says %d, batch at %d ends at %d", o, p, h.LastOffset()))
 		case h.LastOffset() < o:
 			q.waiting = o
+		case first < o && !h.Legacy():
+			q.ends = true
 		}
 	}
 	if q.waiting >= 0 && h.LastOffset() >= q.waiting {
@@ -258,6 +262,7 @@ func (q *Sequence) timeAt(h record.Header, first int64) {
 		switch {
 		case o < first:
 			mismatch(fmt.Sprintf("no batch holds offset %d of entry %d", o, q.timeNext))
+		case h.Magic == 0: // it has no time of its own: that of its append was taken
 		case ms != h.MaxTimestamp:
 			mismatch(fmt.Sprintf("time index says %d at offset %d, the batch there says %d", ms, o, h.MaxTimestamp))
 		case ms < q.maxTime:
@@ -334,7 +339,7 @@ func (q *Sequence) finishOffsets() {
 			fmt.Sprintf("index says %d, which is no batch's end", q.waiting), model.SevWarning)
 		q.waiting = -1
 	}
-	q.indexAt(math.MaxInt64, record.Header{BaseOffset: math.MaxInt64})
+	q.indexAt(math.MaxInt64, math.MaxInt64, record.Header{BaseOffset: math.MaxInt64})
 }
 
 // finishTimes tells of entries that no batch was met for, and of a last one that is too old.
