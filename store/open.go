@@ -26,8 +26,8 @@ func (e *Engine) open(dirs []string) error {
 			return fmt.Errorf("open data directory: %w", err)
 		}
 		d := &logDir{path: abs}
-		if !e.o.AllowKafka && exists(filepath.Join(abs, layout.DirName(model.TopicPartition{Topic: layout.MetadataTopic}))) {
-			return fmt.Errorf("open %s: %w: it belongs to a Kafka broker; give it as a source, to read it", abs, model.ErrRefused)
+		if sign := foreign(abs); sign != "" && !e.o.AllowKafka {
+			return fmt.Errorf("open %s: %w: it is a Kafka broker's (%s), and nothing was changed; give it as a source, to read it", abs, model.ErrRefused, sign)
 		}
 		if d.lock, err = lockDir(abs, me); err != nil {
 			return err
@@ -78,6 +78,39 @@ func (e *Engine) keepForever() error {
 		e.notice(fmt.Sprintf("the configs of %d topics were lost: they have retention.ms=-1 and retention.bytes=-1 now, so that nothing is deleted; set them anew", n))
 	}
 	return nil
+}
+
+// foreign returns what in a directory says that a Kafka broker keeps its logs there, or "". Ours have the mark of KRaft
+// (meta.properties of version 1) but none of Kafka's own topics; a broker of the ZooKeeper age has another mark, and a
+// folder of logs without any is somebody's copy.
+func foreign(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "" // the lock says why it cannot be used
+	}
+	logs := ""
+	for _, entry := range entries {
+		d, ok := layout.ParseDirName(entry.Name())
+		if !ok || !entry.IsDir() {
+			continue
+		}
+		if layout.Internal(d.TP.Topic) || d.TP.Topic == layout.MetadataTopic {
+			return entry.Name()
+		}
+		if files, err := filepath.Glob(filepath.Join(dir, entry.Name(), "*.log")); logs == "" && err == nil && len(files) > 0 {
+			logs = entry.Name()
+		}
+	}
+	m, ok, err := readMeta(filepath.Join(dir, layout.MetaFile))
+	switch {
+	case err != nil || ok && m.Version == 1:
+		return "" // damage is told where it is read
+	case ok:
+		return fmt.Sprintf("%s of version %d", layout.MetaFile, m.Version)
+	case logs != "":
+		return logs + " without a " + layout.MetaFile
+	}
+	return ""
 }
 
 // identify reads who the directories belong to, or says so where they are new. All belong to one node and cluster.

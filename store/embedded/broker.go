@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -40,19 +41,42 @@ type Broker struct {
 	done sync.WaitGroup
 }
 
+// dirs returns where the logs lie: the log.dirs of a server.properties, where it has any, or else the data directory.
+func (o Options) dirs() ([]string, error) {
+	if o.Engine.Properties == "" {
+		return []string{o.Dir}, nil
+	}
+	b, err := os.ReadFile(o.Engine.Properties)
+	if err != nil {
+		return nil, fmt.Errorf("read properties: %w", err)
+	}
+	props, _ := layout.ParseProperties(b) // what is wrong in it is told by the engine
+	if dirs := layout.BrokerDefaults(props).LogDirs; len(dirs) > 0 {
+		return dirs, nil
+	}
+	return []string{o.Dir}, nil
+}
+
 // Open opens the broker for writing. A *store.LockedError says that another process has it.
 func Open(o Options) (_ *Broker, err error) {
 	b := &Broker{stop: make(chan struct{})}
+	dirs, err := o.dirs()
+	if err != nil {
+		return nil, err
+	}
 	so := o.Engine
 	so.OpenConfigs = func() (store.ConfigStore, error) {
-		db, err := groups.OpenDB(filepath.Join(o.Dir, OffsetsFile), groups.DBOptions{TopicsExist: func() bool { return hasTopics(o.Dir) }})
+		db, err := groups.OpenDB(filepath.Join(o.Dir, OffsetsFile), groups.DBOptions{TopicsExist: func() bool { return hasTopics(dirs) }})
 		if err != nil {
 			return nil, err
 		}
 		b.db = db
 		return db.TopicConfigs(), nil
 	}
-	if b.Engine, err = store.Open([]string{o.Dir}, so); err != nil {
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("open data directory: %w", err)
+	}
+	if b.Engine, err = store.Open(dirs, so); err != nil {
 		return nil, errors.Join(err, b.closeDB())
 	}
 	b.Dir, err = logdir.Open(b.Dirs(), logdir.Options{Configs: b.EffectiveConfigs, Embedded: true, Name: o.Dir, Still: o.Still})
@@ -82,15 +106,17 @@ func (b *Broker) tend() {
 	}
 }
 
-// hasTopics reports whether a directory holds any partition's folder.
-func hasTopics(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		if _, ok := layout.ParseDirName(e.Name()); ok && e.IsDir() {
-			return true
+// hasTopics reports whether directories hold any partition's folder.
+func hasTopics(dirs []string) bool {
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if _, ok := layout.ParseDirName(e.Name()); ok && e.IsDir() {
+				return true
+			}
 		}
 	}
 	return false

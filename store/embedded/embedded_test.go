@@ -172,6 +172,35 @@ func TestALookPlansAndDoesNotApply(t *testing.T) {
 	shut(t, b)
 }
 
+// TestLogDirsOfProperties spreads a topic over the log.dirs of a server.properties, and reads it from there.
+func TestLogDirsOfProperties(t *testing.T) {
+	dir, a, b := t.TempDir(), t.TempDir(), t.TempDir()
+	props := filepath.Join(dir, "server.properties")
+	if err := os.WriteFile(props, []byte("log.dirs="+a+","+b+"\nnum.partitions=2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: dir, Engine: store.Options{Properties: props}}
+	src, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, src, "orders", 5, 2)
+	shut(t, src)
+	for _, d := range []string{a, b} {
+		if m, err := filepath.Glob(filepath.Join(d, "orders-*")); err != nil || len(m) != 1 {
+			t.Errorf("%s holds %v, want one of two partitions", d, m)
+		}
+	}
+	l, err := Look(o, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, l)
+	if ps, err := l.Partitions(t.Context(), "orders"); err != nil || len(ps) != 2 {
+		t.Errorf("%d partitions, %v", len(ps), err)
+	}
+}
+
 // TestADamagedStoreCostsNoRecord holds that records are not deleted by default retention when the configs that kept them
 // are gone with the store.
 func TestADamagedStoreCostsNoRecord(t *testing.T) {

@@ -31,15 +31,19 @@ func openLook(o Options, state string) (*look, error) {
 	if _, err := os.Stat(o.Dir); err != nil {
 		return nil, fmt.Errorf("the embedded broker has no data yet (%w); strata begins it, strata demo shows one, or name a Kafka log directory with --source", err)
 	}
+	dirs, err := o.dirs()
+	if err != nil {
+		return nil, err
+	}
 	configs := map[string]map[string]string{}
-	err := l.store(func(db *groups.DB) (err error) {
+	err = l.store(func(db *groups.DB) (err error) {
 		configs, err = db.TopicConfigs().Load()
 		return err
 	})
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		l.note(err)
 	}
-	l.Dir, err = logdir.Open([]string{o.Dir}, logdir.Options{
+	l.Dir, err = logdir.Open(dirs, logdir.Options{
 		Configs: func(topic string) map[string]string { return configs[topic] }, Embedded: true, Name: o.Dir, Still: o.Still,
 	})
 	if err != nil {
