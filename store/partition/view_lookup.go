@@ -173,8 +173,11 @@ func (k *lookup) inLayer(f *segment.File, l *layer, seek func() (segment.Place, 
 		k.step("scan", scan, "none")
 		return false, nil
 	}
-	k.step("scan", scan,
-		fmt.Sprintf("batch %d to %d at byte %d", p.Header.BaseOffset, p.Header.LastOffset(), p.Pos))
+	batch := fmt.Sprintf("batch %d to %d at byte %d", p.Header.BaseOffset, p.Header.LastOffset(), p.Pos)
+	if p.Header.Wrapper() { // what it begins with is seen only when it is read
+		batch = fmt.Sprintf("compressed messages up to %d at byte %d", p.Header.LastOffset(), p.Pos)
+	}
+	k.step("scan", scan, batch)
 	return k.decode(f, l, p, want)
 }
 
@@ -210,7 +213,11 @@ func (k *lookup) decode(f *segment.File, l *layer, p segment.Place, want func(*r
 				if h.Control() {
 					kind = "control record"
 				}
-				k.step("batch", fmt.Sprintf("%s, %d of %d", kind, n, h.Count), fmt.Sprintf("offset %d, %s", rec.Offset, timeText(rec.Timestamp)))
+				count := h.Count
+				if h.Wrapper() {
+					_, count, _ = record.LegacyFirst(s.Bytes()) // it cannot fail: it has just been read
+				}
+				k.step("batch", fmt.Sprintf("%s, %d of %d", kind, n, count), fmt.Sprintf("offset %d, %s", rec.Offset, timeText(rec.Timestamp)))
 				k.r.Found, k.r.Offset, k.r.Time, k.r.Segment, k.r.Position = true, rec.Offset, rec.Timestamp, l.base, s.Pos()
 				return true, nil
 			}
