@@ -17,6 +17,7 @@ func TestGuard(t *testing.T) {
 		"bidi":         {"\u202e", `\u{202e}`},
 		"tab":          {"a\tb\r", "a␉b␍"},
 		"open colour":  {"\x1b[38;2", "␛[38;2"},
+		"key mode":     {"\x1b[>4;2m", "␛[>4;2m"},
 		"private mode": {"\x1b[?25l", "␛[?25l"},
 	} {
 		t.Run(name, func(t *testing.T) {

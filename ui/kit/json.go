@@ -17,7 +17,8 @@ type JSON struct {
 	lines  []jsonLine
 	folded map[int]bool // by line
 	rows   []jsonRow
-	width  int
+	width  int    // that rows were laid out for
+	theme  string // likewise
 }
 
 // jsonLine is one line of the value unfolded.
@@ -187,7 +188,7 @@ func (x *JSON) rebuild(line int) {
 }
 
 func (x *JSON) layout(w int) {
-	x.width, x.rows = w, x.rows[:0]
+	x.width, x.theme, x.rows = w, x.Theme.Name, x.rows[:0]
 	for i := 0; i < len(x.lines); i++ {
 		for _, text := range x.draw(i, w-gutter) {
 			x.rows = append(x.rows, jsonRow{i, text})
@@ -249,7 +250,7 @@ func (x *JSON) look(kind byte) Style {
 
 // View returns exactly h lines of w cells.
 func (x *JSON) View(w, h int) string {
-	if w != x.width {
+	if w != x.width || x.theme != x.Theme.Name {
 		line := 0
 		if x.cursor < int64(len(x.rows)) {
 			line = x.rows[x.cursor].line

@@ -11,7 +11,8 @@ type Text struct {
 	Theme *Theme
 
 	raw   string
-	width int
+	width int    // that lines were wrapped for
+	theme string // likewise
 	lines []string
 }
 
@@ -23,7 +24,7 @@ func (x *Text) SetText(s string) {
 
 // View returns exactly h lines of w cells.
 func (x *Text) View(w, h int) string {
-	if w != x.width {
+	if w != x.width || x.theme != x.Theme.Name {
 		x.wrap(w)
 	}
 	x.resize(h)
@@ -39,7 +40,7 @@ func (x *Text) View(w, h int) string {
 }
 
 func (x *Text) wrap(w int) {
-	x.width, x.lines = w, x.lines[:0]
+	x.width, x.theme, x.lines = w, x.Theme.Name, x.lines[:0]
 	text := bound(x.raw, maxText)
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    ")

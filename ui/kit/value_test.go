@@ -263,3 +263,33 @@ func TestChoiceShowsTheChosenWhereNotAllFit(t *testing.T) {
 		t.Errorf("click on the first: %d %v", i, ok)
 	}
 }
+
+func TestValuesTakeTheColoursOfAnotherTheme(t *testing.T) {
+	theme, err := NewTheme("dark", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j JSON
+	j.Theme = theme
+	if !j.SetJSON([]byte(`{"a":[1,2]}`)) {
+		t.Fatal("no JSON")
+	}
+	x := Text{Theme: theme}
+	x.SetText("a\x1bb")
+	light, err := NewTheme("light", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, view := range map[string]func() string{
+		"JSON": func() string { return j.View(40, 5) },
+		"text": func() string { return x.View(40, 5) },
+	} {
+		*theme = *rgbTheme("dark", darkPalette(), TrueColor)
+		theme.Glyphs = unicodeGlyphs()
+		was := view()
+		*theme = *light // in place, as the root does it
+		if view() == was {
+			t.Errorf("%s keeps the colours of the theme before", name)
+		}
+	}
+}

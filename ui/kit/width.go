@@ -42,7 +42,7 @@ func quickWidth(s string) (n int, ok bool) {
 			continue
 		case c == 0x1b && i+1 < len(s) && s[i+1] == '[':
 			end := i + 2
-			for end < len(s) && s[end] >= 0x30 && s[end] < 0x40 {
+			for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == ';') {
 				end++
 			}
 			if end == len(s) || s[end] != 'm' {
