@@ -102,6 +102,9 @@ func (p *lookup) Update(msg tea.Msg) tea.Cmd {
 
 // start looks up what is typed.
 func (p *lookup) start() tea.Cmd {
+	if p.src == nil {
+		return nil
+	}
 	t, err := page.ParseTarget(p.input.Value(), p.Now(), p.Clock.Location())
 	if err != nil {
 		p.wrong, p.typed = err.Error(), true

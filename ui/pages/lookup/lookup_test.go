@@ -53,6 +53,11 @@ func TestView(t *testing.T) {
 	uitest.Keys(t, p)
 }
 
+func TestASourceWithoutFilesIsNotAsked(t *testing.T) {
+	p := open(t, uitest.Plain(sample()), at(4_490_013))
+	uitest.Contains(t, p.View(100, 24), "this source shows no files to look into")
+}
+
 func TestTypedOffsetAndTime(t *testing.T) {
 	src := sample()
 	p := open(t, src, page.Open{Addr: model.PartitionAddress(orders2)})

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
 	"github.com/strata-kafka/strata/ui/page"
 )
@@ -121,7 +122,7 @@ func (p *produce) row(i int64) kit.Row {
 	if at.Offset < 0 {
 		offset = kit.Cell{Text: "not told", Style: t.Dim}
 	}
-	a := p.topic + "/" + kit.Number(int64(at.Partition))
+	a := model.PartitionAddress(model.TopicPartition{Topic: p.topic, Partition: at.Partition}).String()
 	return kit.Row{Cells: []kit.Cell{
 		{Spans: t.SafeSpans(kit.Style{}, a, 300)}, offset, {Text: p.Clock.Clock(at.Timestamp), Style: t.Dim},
 	}}

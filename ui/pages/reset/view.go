@@ -173,7 +173,7 @@ func (p *reset) firstCell(r *model.PlanRow) kit.Cell {
 	t := p.Theme
 	switch {
 	case r.Excluded && strings.HasPrefix(r.Note, "log "):
-		return kit.Cell{Text: r.Note, Style: t.Dim}
+		return kit.Cell{Text: kit.Safe(r.Note, 300), Style: t.Dim}
 	case r.Excluded && r.Note != "":
 		return kit.Cell{Text: kit.Safe(r.Note, 300), Style: t.Warn}
 	case r.Excluded:
@@ -259,7 +259,7 @@ func (p *reset) verdict(w int) string {
 		l.Add(t.Dim, "enter to type "+p.place().noun)
 	case p.err != nil:
 		l.Add(t.Bad, t.Glyphs.Bad+" "+kit.Safe(p.err.Error(), 400))
-	case why == "the plan is being made":
+	case p.wrong == "" && (!p.loaded || p.stale):
 		l.Add(t.Dim, "planning")
 	case p.wrong != "" && w >= minWrong:
 		// It stands beside what is typed.

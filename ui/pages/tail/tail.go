@@ -206,9 +206,19 @@ func (p *tail) reopen() tea.Cmd {
 			return nil, err
 		}
 		// The page may be gone before the answer reaches it.
-		context.AfterFunc(life, func() { _ = t.Close() })
-		return t, nil
+		return owned{t, context.AfterFunc(life, func() { _ = t.Close() })}, nil
 	})
+}
+
+// owned is a tail that ends with its page. After Close the page holds on to it no more, nor to the records that it keeps.
+type owned struct {
+	model.Tail
+	forget func() bool
+}
+
+func (o owned) Close() error {
+	o.forget()
+	return o.Tail.Close()
 }
 
 func (p *tail) Update(msg tea.Msg) tea.Cmd {

@@ -31,7 +31,7 @@ func (p *topics) Commands() []page.Command {
 	}
 	for _, c := range page.ListCommands(&p.table.VList, nil) {
 		if c.Key.Keys()[0] == "g" {
-			// g is groups here, as in the other lists of topics' things.
+			// g is groups here: of what one wants to know of a topic that comes first.
 			c.Key = page.Bind("home", c.Key.Help().Desc)
 		}
 		rows = append(rows, c)
