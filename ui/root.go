@@ -258,6 +258,15 @@ func (r *root) wrap(id int, cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
+	return outlive(cmd, func(m tea.Msg) tea.Msg { return from{id, m} })
+}
+
+// own makes a command of the root's outlive the panics of the source that it asks.
+func own(cmd tea.Cmd) tea.Cmd { return outlive(cmd, func(m tea.Msg) tea.Msg { return m }) }
+
+// outlive turns a panic of a command, or of those that it stands for, into a message: in Bubble Tea's goroutine it would
+// end the process with the terminal as it is. named is what becomes of the other messages.
+func outlive(cmd tea.Cmd, named func(tea.Msg) tea.Msg) tea.Cmd {
 	return func() (msg tea.Msg) {
 		defer func() {
 			if v := recover(); v != nil {
@@ -271,21 +280,21 @@ func (r *root) wrap(id int, cmd tea.Cmd) tea.Cmd {
 			all := make(tea.BatchMsg, 0, len(m))
 			for _, c := range m {
 				if c != nil {
-					all = append(all, r.wrap(id, c))
+					all = append(all, outlive(c, named))
 				}
 			}
 			return all
 		default:
-			return from{id, m}
+			return named(m)
 		}
 	}
 }
 
 func (r *root) askInfo() tea.Cmd {
-	return func() tea.Msg {
+	return own(func() tea.Msg {
 		info, err := r.src.Info(r.ctx)
 		return infoMsg{info, err}
-	}
+	})
 }
 
 func second() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return secondMsg{} }) }

@@ -222,10 +222,10 @@ func (r *root) tellFocus() tea.Cmd {
 		return nil
 	}
 	r.focus = key
-	return func() tea.Msg {
+	return own(func() tea.Msg {
 		f.Focus(topics)
 		return nil
-	}
+	})
 }
 
 // blank is what stands there when there is no page at all.
