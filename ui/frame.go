@@ -88,7 +88,11 @@ const leastCrumb = 12
 func (r *root) breadcrumb() string {
 	t := r.theme
 	crumbs := r.crumbs(r.top())
-	full := 1 + len("strata")
+	name := "strata"
+	if r.w < 30 {
+		name = "" // the place says more
+	}
+	full := 1 + len(name)
 	for i, c := range crumbs {
 		crumbs[i] = kit.Safe(c, 300)
 		full += 3 + kit.Width(crumbs[i])
@@ -96,20 +100,23 @@ func (r *root) breadcrumb() string {
 	const around = 4 // a cell at the right end, one between, two for the spinner
 	right := r.sourceState(r.w - full - around)
 	rw := spansWidth(right)
-	if rw > r.w/2 && r.w < 60 {
+	if r.w < 60 && rw > r.w/2 || r.w < 30 && full > r.w-rw-around {
 		right, rw = nil, 0
 	}
 	crumbs, dropped := r.shorten(crumbs, full-(r.w-rw-around))
 	var l kit.Line
-	l.Space(1).Add(t.Dim, "strata")
+	l.Space(1).Add(t.Dim, name)
 	for i, c := range crumbs {
 		style := t.Accent
 		if i < len(crumbs)-1 {
 			style = kit.Style{}
 		}
 		sep := " " + t.Glyphs.Sep + " "
-		if i == 0 && dropped {
+		switch {
+		case i == 0 && dropped:
 			sep = " " + t.Glyphs.Ellipsis + " "
+		case i == 0 && name == "":
+			sep = ""
 		}
 		l.Add(t.Dim, sep).Add(style, kit.Cut(c, max(0, r.w-l.Width()-rw-2)))
 	}
@@ -188,7 +195,7 @@ func (r *root) sourceState(room int) []kit.Span {
 			room -= w
 		}
 	}
-	const leastPath = 10
+	const leastPath = 16
 	if at := min(room-3, r.w/3); r.w >= 70 && at >= leastPath {
 		add(shortPath(in.Name, at), kit.Style{})
 	}

@@ -57,26 +57,23 @@ func (r *root) helpLines(w int) []string {
 	switch {
 	case w >= 2*helpSide:
 		left := textLines(r.theme, text, w-helpSide-6, "  ")
-		return beside(left, r.keyGroups(groups, 16), w-helpSide)
+		return beside(left, r.keyGroups(groups, 16, helpSide), w-helpSide)
 	case w >= 76 && len(groups) > 1:
-		own, others := r.keyGroups(groups[:1], 12), r.keyGroups(groups[1:], 12)
 		half := (w - 2) / 2
-		for i, l := range own {
-			own[i] = kit.Cut(l, half-1)
-		}
+		own, others := r.keyGroups(groups[:1], 12, half-3), r.keyGroups(groups[1:], 12, w-half-2)
 		keys := beside(indent(own, "  "), others, half+2)
 		return append(keys, textLines(r.theme, text, w-4, "  ")...)
 	}
-	return append(indent(r.keyGroups(groups, 16), "  "), textLines(r.theme, text, max(10, w-4), "  ")...)
+	return append(indent(r.keyGroups(groups, 16, w-2), "  "), textLines(r.theme, text, max(10, w-4), "  ")...)
 }
 
-// keyGroups draws groups of commands under their headings, the keys in so many cells, and the version.
-func (r *root) keyGroups(groups []keyGroup, keys int) []string {
+// keyGroups draws groups of commands under their headings in w cells, the keys in so many of them, and the version.
+func (r *root) keyGroups(groups []keyGroup, keys, w int) []string {
 	var out []string
 	for _, g := range groups {
 		out = append(out, r.theme.Head.Wrap(g.name))
 		for _, c := range g.rows {
-			out = append(out, keyLines(r.theme, c, keys)...)
+			out = append(out, keyLines(r.theme, c, keys, w)...)
 		}
 		out = append(out, "")
 	}
@@ -103,21 +100,38 @@ func beside(left, right []string, x int) []string {
 	return out
 }
 
-// keyLines draws one command, and below it why it cannot work.
-func keyLines(t *kit.Theme, c page.Command, keys int) []string {
-	names := make([]string, 0, 3)
-	for _, k := range c.Key.Keys() {
-		names = append(names, page.Label(k))
+// keyLines draws one command in w cells, the names of its keys in so many of them, and below it why it cannot work.
+func keyLines(t *kit.Theme, c page.Command, keys, w int) []string {
+	names := ""
+	for i, k := range c.Key.Keys() {
+		if k = page.Label(k); i > 0 {
+			k = " " + k
+		}
+		if i > 0 && kit.Width(names+k) > keys {
+			break // the first ones are those to remember
+		}
+		names += k
 	}
-	var l kit.Line
-	h := c.Key.Help()
+	key, text := t.Accent, kit.Style{}
 	why := c.Why()
-	if why == "" {
-		l.Cell(t.Accent, strings.Join(names, " "), keys, false).Space(1).Text(h.Desc)
-		return []string{l.String()}
+	if why != "" {
+		key, text = t.Faint, t.Dim
 	}
-	l.Cell(t.Faint, strings.Join(names, " "), keys, false).Space(1).Add(t.Dim, h.Desc)
-	return []string{l.String(), kit.Blank(keys+3) + t.Warn.Wrap(kit.Safe(why, 200))}
+	room := max(10, w-keys-1)
+	var out []string
+	for i, part := range kit.Wrap(c.Key.Help().Desc, room) {
+		var l kit.Line
+		if i == 0 {
+			l.Cell(key, names, keys, false)
+		}
+		out = append(out, l.To(keys+1).Add(text, part).String())
+	}
+	if why != "" {
+		for _, part := range kit.Wrap(kit.Safe(why, 200), room-2) {
+			out = append(out, kit.Blank(keys+3)+t.Warn.Wrap(part))
+		}
+	}
+	return out
 }
 
 type keyGroup struct {

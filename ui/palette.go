@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"strings"
 
@@ -41,7 +42,7 @@ func (r *root) openPalette() tea.Cmd {
 	p.input.Placeholder = "a topic, a group, an address like orders/2@48, or a command"
 	r.overlay = p
 	p.gather(r)
-	return r.names.load.Start(r.ctx, func(ctx context.Context) (names, error) {
+	return own(r.names.load.Start(r.ctx, func(ctx context.Context) (names, error) {
 		var n names
 		topics, err := r.src.Topics(ctx)
 		for _, t := range topics {
@@ -58,7 +59,7 @@ func (r *root) openPalette() tea.Cmd {
 			err = nil
 		}
 		return n, err
-	})
+	}))
 }
 
 // gather builds the offers anew.
@@ -98,15 +99,20 @@ func (p *palette) gather(r *root) {
 
 // match ranks the offers by what is typed: same, begins so, a word begins so, holds it, holds its letters in order.
 func (p *palette) match(r *root) {
-	q := strings.ToLower(strings.TrimSpace(p.input.Value()))
+	q := strings.ToLower(p.typed())
 	type ranked struct {
 		offer
 		rank int
 	}
 	var hits []ranked
-	all := p.all
+	all := slices.Clip(p.all) // what is appended is not p.all's
 	for _, a := range p.places {
-		all = append(all[:len(all):len(all)], offer{a[0], a[1], func() tea.Cmd { return r.goTo(a[0]) }})
+		all = append(all, offer{a[0], a[1], func() tea.Cmd { return r.goTo(a[0]) }})
+	}
+	if at := p.typed(); strings.ContainsAny(at, "/@") && !slices.ContainsFunc(all, func(o offer) bool { return o.text == at }) {
+		if a, err := model.ParseAddress(at); err == nil && slices.Contains(r.names.topics, a.Topic) {
+			all = append(all, offer{at, "go there", func() tea.Cmd { return r.goTo(at) }})
+		}
 	}
 	for _, o := range all {
 		if n := rank(strings.ToLower(o.text), q); n >= 0 {
@@ -120,6 +126,11 @@ func (p *palette) match(r *root) {
 	}
 	p.list.Len = int64(len(p.found))
 	p.list.Home()
+}
+
+// typed is the input without the colon that those type again who know it from the prompt.
+func (p *palette) typed() string {
+	return strings.TrimPrefix(strings.TrimSpace(p.input.Value()), ":")
 }
 
 // rank returns how well text fits q, 0 best, -1 not at all.
@@ -178,7 +189,7 @@ func (p *palette) key(r *root, k tea.KeyMsg) (tea.Cmd, bool) {
 
 // deeper asks for what the front of an address leads to, when it is another than before.
 func (p *palette) deeper(r *root) tea.Cmd {
-	typed := p.input.Value()
+	typed := p.typed()
 	dir := typed[:strings.LastIndexAny(typed, "/@")+1]
 	if dir == p.dir {
 		return nil
@@ -189,7 +200,7 @@ func (p *palette) deeper(r *root) tea.Cmd {
 		p.load.Cancel()
 		return nil
 	}
-	return p.load.Start(r.ctx, func(ctx context.Context) (places, error) { return lookAround(ctx, r.src, a, dir) })
+	return own(p.load.Start(r.ctx, func(ctx context.Context) (places, error) { return lookAround(ctx, r.src, a, dir) }))
 }
 
 // lookAround returns the partitions of a topic, the segments of a partition, or the ends of a partition.
@@ -228,7 +239,7 @@ func (p *palette) chosen() (offer, bool) {
 
 // enter goes to the offer under the cursor; what reads as a deeper address is gone to as it stands.
 func (p *palette) enter(r *root) tea.Cmd {
-	typed := strings.TrimSpace(p.input.Value())
+	typed := p.typed()
 	if strings.ContainsAny(typed, "/@") && p.list.Cursor() == 0 {
 		if _, err := model.ParseAddress(typed); err == nil || len(p.found) == 0 {
 			return r.goTo(typed)
@@ -279,6 +290,11 @@ func (p *palette) sheet(r *root, w, h int) []string {
 	out := []string{t.Accent.Wrap(" :") + p.input.View(t, max(1, w-3), true)}
 	if rows == 0 {
 		return out
+	}
+	if len(p.found) == 0 && !p.load.Busy() && !r.names.load.Busy() {
+		var l kit.Line
+		out = append(out, l.Space(2).Add(t.Dim, "nothing is called so; esc leaves").Fit(w))
+		return append(out, make([]string, rows-1)...)
 	}
 	body := p.list.View(w, rows, func(i int64) string {
 		o := p.found[i]

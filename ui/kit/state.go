@@ -4,7 +4,15 @@ import "strings"
 
 // Empty fills h lines of w cells with what a page would show and the key that makes it so.
 func Empty(t *Theme, w, h int, what, next string) string {
-	return centred(w, h, []Span{{what, Style{}}, {next, t.Dim}})
+	return centred(w, h, append(wrapped(nil, what, "", w, Style{}), wrapped(nil, next, "", w, t.Dim)...))
+}
+
+// wrapped appends the lines of s for a page of w cells, each behind lead.
+func wrapped(spans []Span, s, lead string, w int, style Style) []Span {
+	for _, l := range Wrap(s, max(10, min(w-6, 90))) {
+		spans = append(spans, Span{lead + l, style})
+	}
+	return spans
 }
 
 // Problem fills h lines of w cells with an error and what can be done next. Both are made safe here.
@@ -17,7 +25,7 @@ func Problem(t *Theme, w, h int, err, next string) string {
 		}
 		spans = append(spans, Span{sign + l, t.Bad})
 	}
-	return centred(w, h, append(spans, Span{"  " + Safe(next, 400), t.Dim}))
+	return centred(w, h, wrapped(spans, Safe(next, 400), "  ", w, t.Dim))
 }
 
 // centred puts lines a third down, at the same left edge.

@@ -61,6 +61,9 @@ func Label(k string) string {
 	case "pgdown":
 		return "pgdn"
 	}
+	if k == "+" {
+		return k
+	}
 	return strings.ReplaceAll(k, "+", "-")
 }
 
