@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/strata-kafka/strata/model"
@@ -61,12 +62,14 @@ type Dir struct {
 	ctx       context.Context // ends with Close, for what goes on by itself
 	stop      context.CancelFunc
 	done      sync.WaitGroup
+	nodeID    atomic.Int32 // one more than what node has read; 0 for not yet
 
 	mu      sync.Mutex
 	topics  map[string]*topic
 	parts   map[string]*part // by folder
 	focus   map[string]bool  // nil until Focus: everything, while there is little of it
-	walked  bool             // the first walk is over
+	kept    kept
+	walked  bool // the first walk is over
 	closed  bool
 	polling string        // what the watcher said last
 	file    model.Address // see OpenFile; set before the Dir is handed out
@@ -119,7 +122,7 @@ func open(roots []*root, o Options) (*Dir, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &Dir{o: o, roots: roots, out: newChanges(), topics: map[string]*topic{}, parts: map[string]*part{}}
+	d := &Dir{o: o, roots: roots, out: newChanges(), topics: map[string]*topic{}, parts: map[string]*part{}, kept: kept{room: keptSegments}}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.load = newLoader(d)
 	d.meta = &metadata{busy: newGate()}

@@ -27,9 +27,10 @@
 //   - Nothing is locked: whether a process holds .lock is read from the kernel's table of locks.
 //   - No file stays open and none is mapped while nobody reads: a broker may rename and remove what it wants.
 //   - The views of partitions that are on no screen are dropped once their numbers are known: ten thousand views of ten
-//     segments would be tens of megabytes.
-//   - Retention and configs come from the metadata log and are Kafka's defaults where it has none: what a broker's
-//     server.properties says is not in its log directory.
+//     segments would be tens of megabytes. Those that were asked for are kept within a bound (kept.go): groups, tails and
+//     the page before come back to them.
+//   - Retention and configs come from the metadata log. Where that sets no retention.ms it counts as not known, not as
+//     Kafka's default: what a broker's server.properties says is not in its log directory.
 //   - The log end, not the checkpointed high watermark, bounds lag and counts: the checkpoint is seconds old.
 //   - A topic of which only leftovers are there is no topic: a client would not be told of it either.
 //   - A tail reads files like everything else; its records never pass through a channel one by one.

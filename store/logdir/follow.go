@@ -62,6 +62,7 @@ func (d *Dir) refocus() {
 	for _, p := range drop {
 		p.watched = false
 		d.feed.Remove(p.dir)
+		d.keep(p)
 	}
 	for _, p := range add {
 		p.watched = true

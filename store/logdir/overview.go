@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,10 +48,16 @@ func (d *Dir) Overview(ctx context.Context) ([]model.DirOverview, error) {
 	return out, nil
 }
 
+// node returns the broker's id, -1 where no directory says it. It is asked for with every topic's configs, and stays what
+// it is, so it is read once.
 func (d *Dir) node() int32 {
+	if id := d.nodeID.Load(); id > 0 {
+		return id - 1
+	}
 	for _, r := range d.roots {
 		if b, err := readSmall(filepath.Join(r.path, layout.MetaFile)); err == nil {
-			if m, err := layout.ParseMeta(b); err == nil && m.NodeID >= 0 {
+			if m, err := layout.ParseMeta(b); err == nil && m.NodeID >= 0 && m.NodeID < math.MaxInt32 {
+				d.nodeID.Store(m.NodeID + 1)
 				return m.NodeID
 			}
 		}

@@ -32,6 +32,7 @@ type part struct {
 	id      string // topic id from partition.metadata
 	first   int64  // log end at the first look, or model.Unknown
 	watched bool
+	kept    bool // see Dir.keep
 	gone    bool // the folder is not there any more
 	queued  [levels]bool
 
@@ -69,6 +70,11 @@ func (d *Dir) look(ctx context.Context, p *part) (*partition.View, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v, _, err := d.lookLocked(p)
+	if err == nil {
+		d.mu.Lock()
+		d.keep(p)
+		d.mu.Unlock()
+	}
 	return v, err
 }
 
