@@ -250,6 +250,18 @@ func TestLagIsTheWorstGroups(t *testing.T) {
 	}
 }
 
+func TestLagIsNoMoreThanTheRecordsBesideIt(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	src.TopicSet = []model.Topic{{Name: "fast", Partitions: 1, Records: model.Exactly(1_000), Bytes: 1, Newest: model.NoTime}}
+	src.GroupSet = []model.Group{{ID: "slow", Offsets: []model.GroupOffset{
+		{TopicPartition: model.TopicPartition{Topic: "fast"}, Committed: 0, Lag: model.Exactly(1_400)}, // read a moment later
+	}}}
+	p := open(t, uitest.Env(t, src), page.Open{})
+	if frame := uitest.Plainly(p.View(120, 10)); strings.Contains(frame, "1,400") {
+		t.Errorf("more lag than records:\n%s", frame)
+	}
+}
+
 func TestRate(t *testing.T) {
 	at := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
 	for name, tc := range map[string]struct {

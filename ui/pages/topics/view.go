@@ -66,7 +66,7 @@ func (p *topics) row(now time.Time) func(i int64) kit.Row {
 			p.sparkCell(m), p.rateCell(m, now),
 			p.newestCell(t),
 			p.keepsCell(t.Retention))
-		cells = append(cells, p.readerCells(t.Name)...)
+		cells = append(cells, p.readerCells(t)...)
 		if p.noted {
 			cells = append(cells, kit.Cell{Text: kit.Safe(t.Note, 300), Style: p.Theme.Warn})
 		}
@@ -148,17 +148,21 @@ func keeps(r model.Retention) string {
 	return strings.Join(parts, ", ")
 }
 
-// readerCells returns the cells of the groups that read a topic.
-func (p *topics) readerCells(topic string) []kit.Cell {
+// readerCells returns the cells of the groups that read a topic. Groups are read after the records beside them were
+// counted: no lag is more than those.
+func (p *topics) readerCells(topic *model.Topic) []kit.Cell {
 	t := p.Theme
 	if p.readers == nil {
 		unknown := kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
 		return []kit.Cell{unknown, unknown}
 	}
-	r := p.readers[topic]
+	r := p.readers[topic.Name]
 	if r.groups == 0 {
 		none := kit.Cell{Text: t.Glyphs.None, Style: t.Dim}
 		return []kit.Cell{none, none}
+	}
+	if r.lag.Known() && topic.Records.State == model.CountExact {
+		r.lag.N = min(r.lag.N, topic.Records.N)
 	}
 	lag := page.CountCell(t, r.lag)
 	switch {
