@@ -226,9 +226,10 @@ func terabyte(b *testing.B) (string, []jump) {
 		put(batches - 1)
 		first := int64(batches - 1) // the first batch that the indexes know
 		if n%64 == 7 {
-			k := (n*2654435761 + 12345) % (batches - 2)
-			put(k)
-			put(k + 1)
+			k := (n*2654435761 + 12345) % (batches - 3)
+			for i := range int64(3) { // as in a log without a hole: one behind it, too
+				put(k + i)
+			}
 			targets = append(targets, jump{base, (k + 1) * stride, base + (k+1)*perBatch + 3})
 			first = 1
 		}

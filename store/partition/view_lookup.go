@@ -183,7 +183,8 @@ func (k *lookup) inLayer(f *segment.File, l *layer, seek func() (segment.Place, 
 
 // decode finds the record in its batch, or in those behind it where the batch has only a hole there.
 func (k *lookup) decode(f *segment.File, l *layer, p segment.Place, want func(*record.Record) bool) (bool, error) {
-	s := k.v.scanner(l, f, segment.ScanOptions{Check: true, Buffer: seekSize, Stop: k.ctx.Err})
+	s := p.Scan
+	s.Whole(k.v.limit(l, f))
 	s.Goto(p.Pos)
 	var r record.Reader
 	for {

@@ -93,6 +93,7 @@ func (s *search) run() (model.SearchEnd, error) {
 	readers := make([]*searcher, n)
 	for i := range readers {
 		readers[i] = newSearcher(s)
+		defer readers[i].close()
 	}
 	stopped := false
 	var failure error
@@ -221,6 +222,8 @@ type searcher struct {
 	s  *search
 	g  *reading
 	sc segment.Scanner
+	f  *segment.File // of the layer that the last chunk was of; nil before there was one
+	n  int           // number of that layer
 }
 
 func newSearcher(s *search) *searcher {
@@ -230,16 +233,36 @@ func newSearcher(s *search) *searcher {
 	return &searcher{s: s, g: g}
 }
 
+// open returns the segment of a layer, which stays open for the next chunk of it.
+func (w *searcher) open(n int) (*segment.File, error) {
+	if w.f != nil && w.n == n {
+		return w.f, nil
+	}
+	w.close()
+	f, err := w.s.v.open(w.s.v.layers[n])
+	if err != nil {
+		return nil, err
+	}
+	w.f, w.n = f, n
+	return f, nil
+}
+
+func (w *searcher) close() {
+	if w.f != nil {
+		w.f.Close()
+		w.f = nil
+	}
+}
+
 // chunk searches one chunk; hits come in the order of the file, at most as many as are wanted (with Backward the last).
 func (w *searcher) chunk(c chunk) (out found) {
 	l := w.s.v.layers[c.n]
 	out.bytes, out.at = c.to-c.from, l.base
-	f, err := w.s.v.open(l)
+	f, err := w.open(c.n)
 	if err != nil {
 		out.err = err
 		return out
 	}
-	defer f.Close()
 	w.sc.Reset(f.Log, min(c.to, f.Size), segment.ScanOptions{Stop: w.s.ctx.Err})
 	w.sc.Goto(c.from)
 	for {

@@ -180,7 +180,12 @@ func (x *OffsetIndex) Floor(offset int64) (i int64, compared int) {
 
 // FloorPos returns the number of the last entry whose position is at most pos, or -1.
 func (x *OffsetIndex) FloorPos(pos int64) int64 {
-	return x.search(x.n, -1, func(e []byte) bool {
+	guess := int64(-1)
+	if e := x.at(x.n-1, 1); e != nil && x.n > 2*blockEntries {
+		_, last := x.entry(e)
+		guess = share(x.n, pos, 0, last)
+	}
+	return x.search(x.n, guess, func(e []byte) bool {
 		_, p := x.entry(e)
 		return p > pos
 	}) - 1

@@ -14,9 +14,15 @@ var errNotRegular = errors.New("it is no regular file")
 // OpenRegular opens a file for reading. Anything but a regular file is an error: to open a FIFO would wait for a writer
 // for ever, and a device has no end.
 func OpenRegular(path string) (*os.File, error) {
+	f, _, err := openRegular(path)
+	return f, err
+}
+
+// openRegular is OpenRegular with the size that the file had.
+func openRegular(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -24,9 +30,9 @@ func OpenRegular(path string) (*os.File, error) {
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written
-		return nil, err
+		return nil, 0, err
 	}
-	return f, nil
+	return f, info.Size(), nil
 }
 
 // ReadRegular reads a regular file of at most limit bytes; a longer one is an error.

@@ -141,6 +141,18 @@ func (s *Scanner) Goto(pos int64) {
 	s.batch, s.err = nil, nil
 }
 
+// Whole makes a scan of headers one of whole batches, with their checksums, from the next Goto on and up to a byte. What
+// has been read is kept.
+func (s *Scanner) Whole(end int64) {
+	s.o.Headers, s.o.Check = false, true
+	s.end = min(s.end, end)
+}
+
+// peekHeader reads the header at a byte, where the scan is to go on. It errs where there is none.
+func (s *Scanner) peekHeader(pos int64) (record.Header, error) {
+	return record.ParseHeader(s.window(pos, record.HeaderSize))
+}
+
 // Pos is the byte at which the item begins.
 func (s *Scanner) Pos() int64 { return s.pos }
 

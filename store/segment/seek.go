@@ -29,14 +29,18 @@ type Place struct {
 	Batches int64 // looked at
 	Scanned int64 // bytes of the .log passed over, the batch found included
 	Faults  []model.Fault
+
+	// Scan has read the log, to be used for what is found; set it to a byte by Goto.
+	Scan *Scanner
 }
 
 // SeekOffset finds the batch that holds an offset, or the first one behind it: the last index entry that is not beyond
 // it, then a scan. An entry that is wrong is not believed: the one before it is taken, in the end the first byte.
 func (f *File) SeekOffset(target int64, stop func() error) (Place, error) {
 	p := Place{Entries: -1, Entry: -1, TimeEntry: -1, TimeEntries: -1}
-	f.enter(&p, target)
 	s := f.Scanner(ScanOptions{Headers: true, Buffer: seekBuffer, Stop: stop})
+	p.Scan = s
+	f.enter(&p, target)
 	s.Goto(p.From)
 	for {
 		switch s.Next() {
@@ -82,7 +86,7 @@ func (f *File) enter(p *Place, target int64) {
 	p.Compared = compared
 	for tries := 0; i >= 0 && tries < 8; i, tries = i-1, tries+1 {
 		o, pos, _ := x.At(i)
-		if err := f.EntryFault(x, i); err != nil {
+		if err := f.entryFault(x, i, p.Scan.peekHeader); err != nil {
 			p.Faults = append(p.Faults, f.indexFault(layout.KindIndex, i*OffsetEntrySize, o, err.Error()))
 			continue
 		}
@@ -109,11 +113,12 @@ func (f *File) outOfOrder(p *Place, s *Scanner, target int64) {
 // SeekTime finds the first batch that may hold a record dated ms or later, not below minOffset.
 func (f *File) SeekTime(ms, minOffset int64, stop func() error) (Place, error) {
 	p := Place{Entries: -1, Entry: -1, TimeEntry: -1, TimeEntries: -1}
+	p.Scan = f.Scanner(ScanOptions{Headers: true, Buffer: seekBuffer, Stop: stop})
 	from := f.enterTime(&p, ms)
 	if from = max(from, minOffset); from > f.Base {
 		f.enter(&p, from)
 	}
-	ok, err := f.scanTime(&p, ms, minOffset, stop)
+	ok, err := f.scanTime(&p, ms, minOffset)
 	if err != nil || ok {
 		return p, err
 	}
@@ -122,7 +127,7 @@ func (f *File) SeekTime(ms, minOffset int64, stop func() error) (Place, error) {
 		"the log has other times than the index says"))
 	p.From, p.Entry, p.Batches, p.Scanned = 0, -1, 0, 0
 	p.TimeEntry = -1
-	_, err = f.scanTime(&p, ms, minOffset, stop)
+	_, err = f.scanTime(&p, ms, minOffset)
 	return p, err
 }
 
@@ -172,8 +177,8 @@ func (f *File) timesFault(x *TimeIndex) (int64, error) {
 
 // scanTime scans for the first batch dated ms or later. It is false when the log contradicts the time index entry that
 // led there.
-func (f *File) scanTime(p *Place, ms, minOffset int64, stop func() error) (bool, error) {
-	s := f.Scanner(ScanOptions{Headers: true, Buffer: seekBuffer, Stop: stop})
+func (f *File) scanTime(p *Place, ms, minOffset int64) (bool, error) {
+	s := p.Scan
 	s.Goto(p.From)
 	for {
 		switch s.Next() {
