@@ -72,12 +72,20 @@ func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
 	src, err := embedded.Open(eo)
 	var locked *store.LockedError
 	if errors.As(err, &locked) && o.Access == cli.Prefer {
-		return embedded.Look(eo, "read-only: "+locked.Error())
+		return embedded.Look(eo, besides(locked.Holder))
 	}
 	if err != nil {
 		return nil, err
 	}
 	return src, nil
+}
+
+// besides says who writes to the directory that is only looked at, short enough for the line at the top.
+func besides(h store.Holder) string {
+	if h.PID == 0 {
+		return "another process writes here"
+	}
+	return fmt.Sprintf("process %d writes here", h.PID)
 }
 
 // shop is a broker with the demo's traffic.
