@@ -384,8 +384,12 @@ func (a *app) withSource(c *cobra.Command, word string, access Access, o DirOpti
 		}
 	}
 	err = do(c.Context(), src)
-	if cerr := src.Close(); err == nil && cerr != nil {
-		err = fmt.Errorf("close the source: %w", cerr)
+	if cerr := src.Close(); cerr != nil {
+		cerr = fmt.Errorf("close the source: %w", cerr)
+		if err == nil {
+			return cerr
+		}
+		a.warn(cerr.Error()) // what was written may not be on the disk, whatever else went wrong
 	}
 	return err
 }

@@ -241,17 +241,23 @@ func (a *app) follow(ctx context.Context, src model.Source, out *printer, whole 
 	if err != nil {
 		return err
 	}
-	err = pump(ctx, tail, out)
-	if cerr := tail.Close(); err == nil {
-		err = cerr
+	err = a.pump(ctx, tail, out)
+	if cerr := tail.Close(); cerr != nil {
+		return cerr
 	}
 	return err
 }
 
-// pump prints a tail's records, each once and in order, until ctx ends.
-func pump(ctx context.Context, tail model.Tail, out *printer) error {
+// pump prints a tail's records, each once and in order, and tells what goes wrong, until ctx ends, the limit is reached,
+// or the tail is closed: it never returns nil.
+func (a *app) pump(ctx context.Context, tail model.Tail, out *printer) error {
+	told := ""
 	for next := int64(0); ; {
 		st := tail.Stats()
+		if st.Err != nil && st.Err.Error() != told {
+			told = st.Err.Error()
+			a.trouble(st.Err)
+		}
 		for next < st.Matched {
 			n := min(st.Matched-next, 1000)
 			rs, first := tail.Window(next+n, int(n))
