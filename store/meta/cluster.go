@@ -85,14 +85,6 @@ type RegisterBrokerRecord struct {
 	Incarnated layout.ID
 }
 
-// MetadataTypeName returns the name of a type of record of __cluster_metadata; "" for an unknown one.
-func MetadataTypeName(id int16) string {
-	if s, ok := clusterSchemas()[id]; ok {
-		return s.name
-	}
-	return ""
-}
-
 // frameVersion is the version of what stands before each record of __cluster_metadata.
 const frameVersion = 1
 

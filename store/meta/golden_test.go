@@ -150,46 +150,12 @@ func TestGoldenClassicGroup(t *testing.T) {
 	if m := g.Members[0]; m.ID != "m1" || m.Instance != "" || m.Client != "c" || m.Host != "/127.0.0.1" || m.RebalanceTimeout != 300000 || m.SessionTimeout != 45000 {
 		t.Errorf("%+v", m)
 	}
-	s, err := ParseSubscription(unhex(t, "00010000000100066f7264657273ffffffff00000000"))
-	if err != nil || s.Version != 1 || len(s.Topics) != 1 || s.Topics[0] != "orders" || s.UserData != nil {
-		t.Errorf("%+v, %v", s, err)
-	}
 	b := unhex(t, "00010000000100066f7264657273000000020000000000000001ffffffff")
 	for _, version := range []byte{1, 3, 42} { // later versions add to the end
 		b[1] = version
 		a, err := ParseAssignment(b)
 		if err != nil || a.Version != int16(version) || len(a.Partitions) != 2 || a.Partitions[1] != (model.TopicPartition{Topic: "orders", Partition: 1}) {
 			t.Errorf("%+v, %v", a, err)
-		}
-	}
-}
-
-// Java's abs of the hash: masking the sign bit would give 5, 20 and 40 for the middle three.
-func TestPartitionFor(t *testing.T) {
-	for name, want := range map[string]int32{
-		"test": 48, "fraud-detector": 43, "reporting": 28, "shipping-service": 8, "polygenelubricants": 0,
-		"my-group": 12, "strata": 11, "console-consumer-12345": 6, "": 0,
-	} {
-		if got := PartitionFor(name, 50); got != want {
-			t.Errorf("%s is in %d, want %d", name, got, want)
-		}
-	}
-	// 31 * 0xd83d + 0xde00: a letter beyond 16 bits counts as its two halves.
-	if got, want := PartitionFor("😀", 1<<30), int32(31*0xd83d+0xde00); got != want {
-		t.Errorf("a letter of two halves is in %d, want %d", got, want)
-	}
-	if PartitionFor("test", 0) != 0 || PartitionFor("test", -1) != 0 {
-		t.Error("no partition")
-	}
-	for _, dir := range []string{"clean", "older"} {
-		for _, s := range logged(t, dir, layout.OffsetsTopic) {
-			if s.head.Control() {
-				continue
-			}
-			k, err := ParseGroupKey(s.rec.Key)
-			if err != nil || PartitionFor(k.Group, 4) != s.partition {
-				t.Fatalf("%s@%d: %s belongs into %d, %v", s.file, s.rec.Offset, k.Group, PartitionFor(k.Group, 4), err)
-			}
 		}
 	}
 }

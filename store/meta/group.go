@@ -177,23 +177,6 @@ func parseValue(schemas map[int16]*schema, id int16, value []byte) (Message, err
 	return s.read(&r, version)
 }
 
-// Subscription is what a member of a classic consumer group wants.
-type Subscription struct {
-	Version  int16
-	Topics   []string
-	Owned    []model.TopicPartition
-	UserData []byte
-}
-
-// ParseSubscription reads a member's subscription. Versions that are not known are read as the highest that is.
-func ParseSubscription(b []byte) (Subscription, error) {
-	m, err := parseProtocol(0, b)
-	return Subscription{
-		Version: m.Version, Topics: m.Fields.texts("topics"), Owned: partitions(m.Fields.parts("ownedPartitions")),
-		UserData: m.Fields.bytes("userData"),
-	}, err
-}
-
 // Assignment is what a member of a classic consumer group was given.
 type Assignment struct {
 	Version    int16
@@ -235,29 +218,4 @@ func partitions(topics []Fields) []model.TopicPartition {
 		}
 	}
 	return list
-}
-
-// PartitionFor returns the partition, of n, of __consumer_offsets that holds a group, and of __transaction_state that
-// holds a transactional id. Without a partition (n below 1) that is 0.
-func PartitionFor(name string, n int32) int32 {
-	if n < 1 {
-		return 0
-	}
-	var h int32
-	for _, r := range name {
-		if r >= 0x10000 { // Java's strings are UTF-16
-			r -= 0x10000
-			h = 31*h + 0xd800 + r>>10
-			h = 31*h + 0xdc00 + r&0x3ff
-			continue
-		}
-		h = 31*h + r
-	}
-	switch {
-	case h == -1<<31:
-		h = 0
-	case h < 0:
-		h = -h
-	}
-	return h % n
 }

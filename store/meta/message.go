@@ -268,14 +268,3 @@ func (f Fields) parts(name string) []Fields {
 	}
 	return parts
 }
-
-func (f Fields) texts(name string) []string {
-	list, _ := f.get(name).([]any)
-	texts := make([]string, 0, len(list))
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			texts = append(texts, s)
-		}
-	}
-	return texts
-}
