@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"ui/kit":                {},
 	"ui/page":               {"ui/kit"},
 	"ui/rows":               {"ui/page", "ui/kit"},
-	"ui/offsets":            {"ui/page", "ui/kit"},
+	"ui/offsets":            {"ui/page", "ui/kit", "ui/rows"},
 	"ui/pages/*":            {"ui/page", "ui/kit", "ui/rows", "ui/offsets"},
 	"ui/uitest":             {"ui/page", "ui/kit"},
 	"ui/e2e":                {},

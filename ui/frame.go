@@ -89,9 +89,6 @@ func (r *root) breadcrumb() string {
 	t := r.theme
 	crumbs := r.crumbs(r.top())
 	name := "strata"
-	if r.w < 30 {
-		name = "" // the place says more
-	}
 	full := 1 + len(name)
 	for i, c := range crumbs {
 		crumbs[i] = kit.Safe(c, 300)
@@ -99,9 +96,12 @@ func (r *root) breadcrumb() string {
 	}
 	const around = 4 // a cell at the right end, one between, two for the spinner
 	right := r.sourceState(r.w - full - around)
-	rw := spansWidth(right)
+	rw := kit.SpansWidth(right)
 	if r.w < 60 && rw > r.w/2 || r.w < 30 && full > r.w-rw-around {
 		right, rw = nil, 0
+	}
+	if r.w < 45 && full > r.w-rw-around {
+		full, name = full-len(name), "" // the place says more
 	}
 	crumbs, dropped := r.shorten(crumbs, full-(r.w-rw-around))
 	var l kit.Line
@@ -164,14 +164,6 @@ func (r *root) shorten(crumbs []string, over int) ([]string, bool) {
 	return crumbs, dropped
 }
 
-func spansWidth(spans []kit.Span) int {
-	n := 0
-	for _, s := range spans {
-		n += kit.Width(s.Text)
-	}
-	return n
-}
-
 // sourceState says what is looked at: ● embedded · 127.0.0.1:9092 · 14.3 GiB. What has no room in so many cells is left
 // out, but never the kind.
 func (r *root) sourceState(room int) []kit.Span {
@@ -187,7 +179,7 @@ func (r *root) sourceState(room int) []kit.Span {
 		out = append(out, kit.Span{Text: t.Glyphs.Live, Style: t.Good})
 	}
 	out = append(out, kit.Span{Text: " " + kit.Safe(kind, 40)})
-	room -= spansWidth(out)
+	room -= kit.SpansWidth(out)
 	add := func(s string, style kit.Style) {
 		s = kit.Safe(s, 200)
 		if w := 3 + kit.Width(s); s != "" && w <= room {

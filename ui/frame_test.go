@@ -28,7 +28,7 @@ func TestTheAddressComesBeforeTheSource(t *testing.T) {
 		"room for all":           {in("orders", 4_488_002), 120, []string{"strata ▸ orders ▸ 2 ▸ 00000000000004488002.log", "embedded · /var/lib/kafka/data/and/further/down"}},
 		"the path goes first":    {in("orders", 4_488_002), 70, []string{"strata ▸ orders ▸ 2 ▸ 00000000000004488002.log", "embedded"}},
 		"then leading zeros":     {in("orders", 4_488_002), 50, []string{"strata ▸ orders ▸ 2 ▸ …4488002.log"}},
-		"base offset 0":          {in("orders", 0), 44, []string{"strata ▸ orders ▸ 2 ▸ …0.log"}},
+		"base offset 0":          {in("orders", 0), 40, []string{" orders ▸ 2 ▸ …0.log"}},
 		"then the ends of names": {in(long, 4_488_002), 80, []string{"strata ▸ long.long.", "… ▸ 2 ▸ …4488002.log", "embedded"}},
 		"then what is left":      {in("orders", 4_488_002), 20, []string{"4488002.log"}},
 	} {

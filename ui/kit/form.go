@@ -57,11 +57,6 @@ func (f *Form) Field(label string) *Field {
 	return nil
 }
 
-// Typing reports whether the focus is on a text.
-func (f *Form) Typing() bool {
-	return f.Focus < len(f.Fields) && f.Fields[f.Focus].Choice == nil && !f.Fields[f.Focus].Hidden
-}
-
 // Update gives a key to the field with the focus; it reports whether the field took it. The field's Err is taken away.
 func (f *Form) Update(k tea.KeyMsg) bool {
 	if f.Focus >= len(f.Fields) {

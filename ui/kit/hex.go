@@ -30,9 +30,6 @@ func (x *Hex) Light(at, n int) {
 	x.lit, x.pending = [2]int{at, at + n}, true
 }
 
-// RowOf returns the row of the byte at, as of the last View.
-func (x *Hex) RowOf(at int) int64 { return int64(at / max(1, x.perRow)) }
-
 func (x *Hex) layout(perRow int) {
 	x.perRow = perRow
 	x.Len = int64((len(x.data) + perRow - 1) / perRow)

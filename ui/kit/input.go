@@ -11,7 +11,6 @@ import (
 type Input struct {
 	Placeholder string   // shown dim while empty
 	Choices     []string // completed with tab
-	Secret      bool     // drawn as dots
 
 	text   []rune
 	cursor int
@@ -118,9 +117,6 @@ func (in *Input) View(t *Theme, w int, focus bool) string {
 		return ""
 	}
 	left, right := string(in.text[:in.cursor]), string(in.text[in.cursor:])
-	if in.Secret {
-		left, right = strings.Repeat("•", in.cursor), strings.Repeat("•", len(in.text)-in.cursor)
-	}
 	l, r := Safe(left, 0), Safe(right, CellLimit(w))
 	for Width(l) > w-1 && l != "" {
 		first := cutRaw(l, 1)

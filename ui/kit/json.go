@@ -190,7 +190,7 @@ func (x *JSON) rebuild(line int) {
 func (x *JSON) layout(w int) {
 	x.width, x.theme, x.rows = w, x.Theme.Name, x.rows[:0]
 	for i := 0; i < len(x.lines); i++ {
-		for _, text := range x.draw(i, w-gutter) {
+		for _, text := range x.draw(i, w-Gutter) {
 			x.rows = append(x.rows, jsonRow{i, text})
 		}
 		if x.folded[i] {

@@ -6,6 +6,15 @@ type Span struct {
 	Style Style
 }
 
+// SpansWidth returns the cells that spans take.
+func SpansWidth(spans []Span) int {
+	n := 0
+	for i := range spans {
+		n += Width(spans[i].Text)
+	}
+	return n
+}
+
 // Line builds one line of the screen and counts its cells. The zero Line is empty; Reset makes it so again.
 type Line struct {
 	b []byte

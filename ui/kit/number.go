@@ -23,6 +23,14 @@ func Number(n int64) string {
 	return string(out)
 }
 
+// Plural returns n and what there are n of: 1 record, 4,812,339 records.
+func Plural[N int | int32 | int64](n N, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return Number(int64(n)) + " " + what
+}
+
 // Short returns n in at most three digits and a letter: 812, 1.2k, 98k, 1.2M. Never for offsets.
 func Short(n float64) string {
 	neg := ""

@@ -20,14 +20,6 @@ func Safe(s string, limit int) string {
 	return string(appendSafe(make([]byte, 0, len(s)+32), s, nil))
 }
 
-// SafeBytes is Safe for bytes.
-func SafeBytes(b []byte, limit int) string {
-	if limit > 0 && len(b) > limit+utf8.UTFMax {
-		b = b[:limit+utf8.UTFMax]
-	}
-	return Safe(string(b), limit)
-}
-
 // CellLimit is how many bytes of a value are enough to fill w cells.
 func CellLimit(w int) int { return 4*w + 64 }
 

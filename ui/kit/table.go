@@ -28,11 +28,7 @@ type Cell struct {
 // Width returns the cells that c wants.
 func (c Cell) Width() int {
 	if c.Spans != nil {
-		n := 0
-		for _, s := range c.Spans {
-			n += Width(s.Text)
-		}
-		return n
+		return SpansWidth(c.Spans)
 	}
 	n := Width(c.Text)
 	if c.Unit != "" {
@@ -84,7 +80,7 @@ func (t *Table) View(w, h int, row func(i int64) Row) string {
 	}
 	t.measure(rows)
 	t.place(w)
-	list := t.VList.View(w, body, func(i int64) string { return t.line(rows[i-from], w-gutter) })
+	list := t.VList.View(w, body, func(i int64) string { return t.line(rows[i-from], w-Gutter) })
 	switch {
 	case t.NoHead:
 		return list
@@ -119,7 +115,7 @@ func (t *Table) place(w int) {
 	for c := range show {
 		show[c] = true
 	}
-	room := w - gutter
+	room := w - Gutter
 	for t.needs(show) > room {
 		worst := -1
 		for c, col := range t.Columns {
@@ -140,7 +136,7 @@ func (t *Table) place(w int) {
 	}
 	left := max(0, room-t.needs(show))
 	t.shown = t.shown[:0]
-	x := gutter
+	x := Gutter
 	for c, col := range t.Columns {
 		if !show[c] {
 			continue
@@ -207,7 +203,7 @@ func (t *Table) line(r Row, w int) string {
 	l := &t.buf
 	l.Reset()
 	for _, p := range t.shown {
-		l.To(p.x - gutter)
+		l.To(p.x - Gutter)
 		if p.col >= len(r.Cells) {
 			continue
 		}

@@ -94,6 +94,13 @@ func (t *Theme) Shade(d time.Duration) string {
 	return t.Glyphs.Shade[min(AgeStep(d)/2, n-1)]
 }
 
+// Resting returns the theme for a list that has not the keys: its cursor is not seen.
+func (t *Theme) Resting() *Theme {
+	out := *t
+	out.Cursor, out.Glyphs.Cursor = Style{}, " "
+	return &out
+}
+
 // CursorRow returns the row under the cursor in exactly w cells, on its background.
 func (t *Theme) CursorRow(row string, w int) string {
 	if t.Plain {

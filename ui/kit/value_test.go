@@ -128,7 +128,7 @@ func TestHex(t *testing.T) {
 	x.SetData(make([]byte, 10_000), 0)
 	x.Light(9000, 4)
 	x.View(80, 10)
-	if row := x.RowOf(9000); x.Top() > row || x.Top()+10 <= row {
+	if row := int64(9000/x.perRow); x.Top() > row || x.Top()+10 <= row {
 		t.Errorf("lit bytes in row %d, screen from row %d", row, x.Top())
 	}
 }
@@ -218,7 +218,7 @@ func TestForm(t *testing.T) {
 		{Label: "acks", Choice: &Choice{Options: []string{"0", "1", "all"}, Chosen: 2}, Hint: "what to wait for"},
 		{Label: "value", Nullable: true, Null: true},
 	}}
-	if f.Next(1); f.Focus != 2 || f.Typing() {
+	if f.Next(1); f.Focus != 2 {
 		t.Fatalf("focus %d", f.Focus)
 	}
 	f.Update(key("left"))

@@ -2,8 +2,8 @@ package kit
 
 import "strings"
 
-// gutter is the width of the cursor's and the marks' column.
-const gutter = 2
+// Gutter is the width of the column for the cursor and the marks, which a list draws before each of its rows.
+const Gutter = 2
 
 // VList is a cursor and a window over Len rows, of which only those on screen are ever asked for. The zero VList is
 // empty; Theme must be set before View.
@@ -76,6 +76,15 @@ func (l *VList) find(key string, near int64) (int64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Rearrange calls arrange, which makes the rows anew and calls SetLen, as for another filter. Where the thing under the
+// cursor is not among them any more the cursor goes to the first row.
+func (l *VList) Rearrange(arrange func()) {
+	key := l.key
+	if arrange(); l.key != key {
+		l.Home()
+	}
 }
 
 // Select puts the cursor on the row with a key; false when there is none.

@@ -3,6 +3,8 @@ package offsets
 import (
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
+	"github.com/strata-kafka/strata/ui/rows"
 )
 
 // CommitText writes a committed offset whole, – where there is none.
@@ -70,20 +72,9 @@ func countCell(t *kit.Theme, c model.Count, none kit.Cell) kit.Cell {
 // FirstSpans draws the first record that will be read: its time, key and value, cut to the first limit bytes.
 func FirstSpans(t *kit.Theme, clock *kit.Clock, r *model.Record, limit int) []kit.Span {
 	spans := []kit.Span{{Text: clock.Clock(r.Timestamp) + "  ", Style: t.Dim}}
-	spans = append(spans, bytesSpans(t, t.Key, r.Key, min(limit, 100))...)
+	spans = append(spans, rows.Value(t, t.Key, r.Key, page.Filter{}, min(limit, 100))...)
 	spans = append(spans, kit.Span{Text: "  "})
-	return append(spans, bytesSpans(t, kit.Style{}, r.Value, limit)...)
-}
-
-// bytesSpans makes a key or a value safe; null and empty are told apart.
-func bytesSpans(t *kit.Theme, s kit.Style, b []byte, limit int) []kit.Span {
-	switch {
-	case b == nil:
-		return []kit.Span{{Text: t.Glyphs.Null, Style: t.Null}}
-	case len(b) == 0:
-		return []kit.Span{{Text: `""`, Style: t.Dim}}
-	}
-	return t.SafeSpans(s, string(b[:min(len(b), limit)]), limit)
+	return append(spans, rows.Value(t, kit.Style{}, r.Value, page.Filter{}, limit)...)
 }
 
 // Sum is what a plan changes in all.

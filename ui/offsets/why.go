@@ -57,6 +57,19 @@ func Odd(t *kit.Theme, o *model.GroupOffset) (string, kit.Style) {
 	return "", kit.Style{}
 }
 
+// StateStyle colours a group's state: what reads is good, what rests is plain, the rest is on its way.
+func StateStyle(t *kit.Theme, s model.GroupState) kit.Style {
+	switch s {
+	case model.GroupStable:
+		return t.Good
+	case model.GroupEmpty:
+		return kit.Style{}
+	case model.GroupDead, model.GroupUnknown:
+		return t.Dim
+	}
+	return t.Warn
+}
+
 // WhereWords puts what a plan or a journal entry says of its place into words that follow "reset": "to earliest", "by
 // -100", "to 2h30m0s ago", "as undo of reset 7". It is safe text.
 func WhereWords(where string) string {

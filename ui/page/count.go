@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
 )
@@ -25,6 +27,14 @@ func CountCell(t *kit.Theme, c model.Count) kit.Cell {
 		cell.Style = t.Dim
 	}
 	return cell
+}
+
+// CompareCounts orders counts by their number, and what has none by why it has none.
+func CompareCounts(a, b model.Count) int {
+	if !a.Known() || !b.Known() {
+		return cmp.Compare(a.State, b.State)
+	}
+	return cmp.Compare(a.N, b.N)
 }
 
 // OffsetText writes an offset whole, ? when it is not known.

@@ -118,6 +118,12 @@ type (
 	Focused interface{ Focus() []string }
 )
 
+// Able reports whether a source has an ability: Able[model.Tailer](p.Src).
+func Able[T any](src model.Source) bool {
+	_, ok := src.(T)
+	return ok
+}
+
 // MouseKind is what a mouse did.
 type MouseKind int8
 

@@ -97,7 +97,7 @@ func (t *Table) Measure(recs []model.Record) {
 		r := &recs[i]
 		most = max(most, r.Offset)
 		if t.key < maxKey && r.Control == "" {
-			t.key = max(t.key, spansWidth(Value(t.Theme, kit.Style{}, r.Key, page.Filter{}, maxKey)))
+			t.key = max(t.key, kit.SpansWidth(Value(t.Theme, kit.Style{}, r.Key, page.Filter{}, maxKey)))
 		}
 		if r.Timestamp >= 0 {
 			if first < 0 || r.Timestamp < first {
@@ -379,12 +379,4 @@ func (t *Table) Mark(w int, m Mark) string {
 		l.To(w-right+between).Add(th.Dim, m.Right)
 	}
 	return kit.Cut(l.String(), w)
-}
-
-func spansWidth(spans []kit.Span) int {
-	n := 0
-	for _, s := range spans {
-		n += kit.Width(s.Text)
-	}
-	return n
 }

@@ -39,12 +39,3 @@ func looksOdd(t *kit.Theme, b []byte) bool {
 	s := string(b)
 	return s == `""` || s == t.Glyphs.Null || s == t.Glyphs.Null+" tombstone"
 }
-
-// ValueText is Value without its styles, for one line of words.
-func ValueText(t *kit.Theme, b []byte, limit int) string {
-	s := ""
-	for _, span := range Value(t, kit.Style{}, b, page.Filter{}, limit) {
-		s += span.Text
-	}
-	return s
-}

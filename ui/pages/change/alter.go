@@ -197,7 +197,7 @@ func (p *alter) Status() string {
 			own++
 		}
 	}
-	s := kit.Number(int64(own)) + " set, " + kit.Number(int64(len(p.all)-own)) + " at their defaults · " + plural(int64(p.parts), "partition")
+	s := kit.Number(int64(own)) + " set, " + kit.Number(int64(len(p.all)-own)) + " at their defaults · " + kit.Plural(p.parts, "partition")
 	if p.err != nil {
 		s = kit.Safe(p.err.Error(), 80) + " · " + s
 	}
@@ -210,7 +210,7 @@ func (p *alter) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *alter) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
-	p.arrange()
+	p.table.Rearrange(p.arrange)
 	return nil
 }
 

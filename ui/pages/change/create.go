@@ -292,7 +292,7 @@ func (p *create) intent() (kit.Style, string) {
 	if err != nil {
 		return t.Dim, kit.Safe(err.Error(), 300)
 	}
-	text := t.Glyphs.Good + " ctrl-s makes " + kit.Safe(s.Name, 260) + " with " + plural(int64(s.Partitions), "partition")
+	text := t.Glyphs.Good + " ctrl-s makes " + kit.Safe(s.Name, 260) + " with " + kit.Plural(s.Partitions, "partition")
 	for _, c := range s.Configs {
 		text += ", " + kit.Safe(c.Name, 100) + " " + kit.Safe(c.Value, 100)
 		if words := said(c.Name, c.Value); words != "" {

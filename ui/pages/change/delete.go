@@ -179,7 +179,7 @@ func (p *remove) ask() tea.Cmd {
 	case n == 1:
 		body = append(body, "1 group reads it; its offsets of it go too")
 	case n > 1:
-		body = append(body, plural(int64(n), "group")+" read it; their offsets of it go too")
+		body = append(body, kit.Plural(n, "group")+" read it; their offsets of it go too")
 	}
 	return page.Send(page.Confirm{
 		ID: sureDelete, Title: "delete topic " + kit.Safe(p.topic, 250) + "?", Typed: p.topic,
@@ -190,7 +190,7 @@ func (p *remove) ask() tea.Cmd {
 // words says what goes.
 func (p *remove) words() string {
 	t := p.what.topic
-	return plural(int64(t.Partitions), "partition") + ", " + page.CountText(p.Theme, t.Records) + " records, " + kit.BytesText(t.Bytes) + " go"
+	return kit.Plural(t.Partitions, "partition") + ", " + page.CountText(p.Theme, t.Records) + " records, " + kit.BytesText(t.Bytes) + " go"
 }
 
 // Mouse scrolls the groups.
@@ -244,6 +244,6 @@ func (p *remove) row(i int64) kit.Row {
 		state = kit.Cell{Text: "reads it now", Style: t.Warn}
 	}
 	return kit.Row{Cells: []kit.Cell{
-		{Spans: t.SafeSpans(kit.Style{}, r.id, 200)}, {Text: plural(int64(r.committed), "partition")}, page.CountCell(t, r.lag), state,
+		{Spans: t.SafeSpans(kit.Style{}, r.id, 200)}, {Text: kit.Plural(r.committed, "partition")}, page.CountCell(t, r.lag), state,
 	}}
 }

@@ -55,13 +55,13 @@ func (v *preview) words() string {
 		if len(v.p.Later) == 0 {
 			return "no segment is deleted by this"
 		}
-		return "nothing is deleted now; " + plural(int64(len(v.p.Later)), "segment") + " will be sooner than before"
+		return "nothing is deleted now; " + kit.Plural(len(v.p.Later), "segment") + " will be sooner than before"
 	}
 	verb := " go within seconds"
 	if len(v.p.Now) == 1 {
 		verb = " goes within seconds"
 	}
-	s := plural(int64(len(v.p.Now)), "segment") + " (" + page.CountText(t, v.p.Records) + " records, " + kit.BytesText(v.p.Bytes) + ")" + verb
+	s := kit.Plural(len(v.p.Now), "segment") + " (" + page.CountText(t, v.p.Records) + " records, " + kit.BytesText(v.p.Bytes) + ")" + verb
 	if n := len(v.p.Later); n > 0 {
 		s += "; " + kit.Number(int64(n)) + " more sooner than before"
 	}

@@ -108,10 +108,3 @@ func parsePairs(text string) ([]model.ConfigChange, error) {
 	}
 	return out, nil
 }
-
-func plural(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return kit.Number(n) + " " + what
-}

@@ -251,11 +251,7 @@ func (p *disk) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *disk) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
-	key := p.table.Key()
-	p.arrange()
-	if p.table.Key() != key {
-		p.table.Home() // what was under the cursor is filtered out
-	}
+	p.table.Rearrange(p.arrange)
 	return p.moved()
 }
 

@@ -168,7 +168,7 @@ func (p *group) ask() tea.Cmd {
 	return page.Send(page.Confirm{
 		ID: confirm, Title: "delete group " + kit.Safe(p.id, 200) + "?", Typed: p.id,
 		Body: []string{
-			plural(p.sum.committed, "committed offset") + " will be gone: a consumer of this name begins anew, where its auto.offset.reset says",
+			kit.Plural(p.sum.committed, "committed offset") + " will be gone: a consumer of this name begins anew, where its auto.offset.reset says",
 			"the journal keeps them, so that they can be brought back",
 		},
 	})

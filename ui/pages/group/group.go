@@ -42,7 +42,6 @@ type group struct {
 	members kit.Table
 	static  bool // a member has an instance id, so there is a column for it
 	upper   bool // the focus is on the members
-	resting kit.Theme
 	g       model.Group
 	rows    []int
 	meter   offsets.Meter
@@ -87,11 +86,9 @@ func New(env page.Env, o page.Open) page.Page {
 // focus puts the cursor into the members or into the offsets. The other table has a theme without a cursor.
 func (p *group) focus(upper bool) {
 	p.upper = upper
-	p.resting = *p.Theme
-	p.resting.Cursor, p.resting.Glyphs.Cursor = kit.Style{}, " "
-	p.table.Theme, p.members.Theme = p.Theme, &p.resting
+	p.table.Theme, p.members.Theme = p.Theme, p.Theme.Resting()
 	if upper {
-		p.table.Theme, p.members.Theme = &p.resting, p.Theme
+		p.table.Theme, p.members.Theme = p.Theme.Resting(), p.Theme
 	}
 }
 
@@ -299,11 +296,11 @@ func (p *group) Status() string {
 	if !p.loaded {
 		return ""
 	}
-	s := plural(len(p.rows), "partition")
+	s := kit.Plural(len(p.rows), "partition")
 	if !p.filter.All() {
-		s = kit.Number(int64(len(p.rows))) + " of " + plural(len(p.g.Offsets), "partition")
+		s = kit.Number(int64(len(p.rows))) + " of " + kit.Plural(len(p.g.Offsets), "partition")
 	}
-	s += " of " + plural(p.sum.topics, "topic")
+	s += " of " + kit.Plural(p.sum.topics, "topic")
 	switch {
 	case p.filter.Err() != nil:
 		s = kit.Safe(p.filter.Err().Error(), 80) + " · " + s
@@ -319,7 +316,7 @@ func (p *group) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *group) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
-	p.arrange()
+	p.table.Rearrange(p.arrange)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
 )
 
 // column is a column of the offsets' table, in the order in which they stand.
@@ -123,7 +124,7 @@ func (p *group) compare(i, j int) int {
 	case colEnd:
 		n = cmp.Compare(a.LogEnd, b.LogEnd)
 	case colLag:
-		n = compareCounts(a.Lag, b.Lag)
+		n = page.CompareCounts(a.Lag, b.Lag)
 	case colTrend:
 		n = cmp.Compare(p.slope(a.TopicPartition), p.slope(b.TopicPartition))
 	case colWhen:
@@ -150,13 +151,6 @@ func (p *group) slope(tp model.TopicPartition) float64 {
 	}
 	s, _ := m.Slope()
 	return s
-}
-
-func compareCounts(a, b model.Count) int {
-	if !a.Known() || !b.Known() {
-		return cmp.Compare(a.State, b.State)
-	}
-	return cmp.Compare(a.N, b.N)
 }
 
 // nextSort sorts by the next column that there is.

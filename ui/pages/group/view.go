@@ -131,7 +131,7 @@ func (p *group) membersTitle(l parts) string {
 // head is the line of facts.
 func (p *group) head(w int) string {
 	t, g := p.Theme, &p.g
-	facts := []page.Fact{{Value: kit.Safe(string(g.State), 40), Style: stateStyle(t, g.State)}}
+	facts := []page.Fact{{Value: kit.Safe(string(g.State), 40), Style: offsets.StateStyle(t, g.State)}}
 	lag := page.Fact{Name: "lag", Value: page.CountText(t, g.Lag)}
 	if v := shape(p.meter.Values()); len(v) > 1 && w >= 100 {
 		lag.Name += " " + kit.Sparkline(t, v, len(v))
@@ -151,7 +151,7 @@ func (p *group) head(w int) string {
 	}
 	members := "no members"
 	if len(g.Members) > 0 {
-		members = plural(len(g.Members), "member")
+		members = kit.Plural(len(g.Members), "member")
 	}
 	facts = append(facts, page.Fact{Value: members})
 	if g.Protocol != "" {
@@ -179,7 +179,7 @@ func (p *group) warnings() []string {
 	var out []string
 	s := p.sum
 	if s.idle > 0 && s.held > 0 {
-		text := plural(len(p.g.Members), "member") + " for " + plural(s.held, "partition") + ": " + kit.Number(int64(s.idle))
+		text := kit.Plural(len(p.g.Members), "member") + " for " + kit.Plural(s.held, "partition") + ": " + kit.Number(int64(s.idle))
 		if s.idle == 1 {
 			text += " has nothing to do"
 		} else {
@@ -345,23 +345,4 @@ func (p *group) offsetDetail(o *model.GroupOffset) []page.Fact {
 
 func (p *group) extent(o *model.GroupOffset) string {
 	return page.OffsetText(p.Theme, o.LogStart) + " " + p.Theme.Glyphs.To + " " + page.OffsetText(p.Theme, o.LogEnd)
-}
-
-func stateStyle(t *kit.Theme, s model.GroupState) kit.Style {
-	switch s {
-	case model.GroupStable:
-		return t.Good
-	case model.GroupEmpty:
-		return kit.Style{}
-	case model.GroupDead, model.GroupUnknown:
-		return t.Dim
-	}
-	return t.Warn
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return kit.Number(int64(n)) + " " + what
 }

@@ -99,7 +99,7 @@ func (p *groups) askDelete() tea.Cmd {
 	return page.Send(page.Confirm{
 		ID: askDelete + g.ID, Title: "delete group " + kit.Safe(g.ID, 200) + "?", Typed: g.ID,
 		Body: []string{
-			plural(committed, "committed offset") + " will be gone: a consumer of this name begins anew, where its auto.offset.reset says",
+			kit.Plural(committed, "committed offset") + " will be gone: a consumer of this name begins anew, where its auto.offset.reset says",
 			"the journal keeps them, so that they can be brought back",
 		},
 	})

@@ -243,7 +243,7 @@ func (p *groups) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *groups) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
-	p.arrange()
+	p.table.Rearrange(p.arrange)
 	return nil
 }
 

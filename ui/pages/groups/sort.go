@@ -7,7 +7,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
 	"github.com/strata-kafka/strata/ui/page"
 )
@@ -86,7 +85,7 @@ func (p *groups) compare(i, j int) int {
 	case colTopics:
 		n = cmp.Compare(a.topics, b.topics)
 	case colLag:
-		n = compareCounts(a.Lag, b.Lag)
+		n = page.CompareCounts(a.Lag, b.Lag)
 	case colTrend:
 		x, _ := p.meter(a.ID).Slope()
 		y, _ := p.meter(b.ID).Slope()
@@ -100,13 +99,6 @@ func (p *groups) compare(i, j int) int {
 		n = -n
 	}
 	return cmp.Or(n, strings.Compare(a.ID, b.ID))
-}
-
-func compareCounts(a, b model.Count) int {
-	if !a.Known() || !b.Known() {
-		return cmp.Compare(a.State, b.State)
-	}
-	return cmp.Compare(a.N, b.N)
 }
 
 // nextSort sorts by the column right of the one that sorts now.

@@ -3,6 +3,7 @@ package groups
 import (
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/offsets"
 	"github.com/strata-kafka/strata/ui/page"
 )
 
@@ -47,7 +48,7 @@ func (p *groups) row(i int64) kit.Row {
 	cells := make([]kit.Cell, 0, len(p.table.Columns))
 	cells = append(cells,
 		kit.Cell{Spans: p.filter.Spans(t, kit.Style{}, g.ID, 300)},
-		kit.Cell{Text: kit.Safe(string(g.State), 40), Style: stateStyle(t, g.State)},
+		kit.Cell{Text: kit.Safe(string(g.State), 40), Style: offsets.StateStyle(t, g.State)},
 		p.word(g.Type), p.word(g.Protocol),
 		p.number(len(g.Members)), p.number(g.topics),
 		page.CountCell(t, g.Lag),
@@ -81,27 +82,7 @@ func (p *groups) note(g *group) kit.Cell {
 	case g.ahead > 0:
 		return kit.Cell{Text: kit.Number(g.ahead) + " past the end", Style: t.Warn}
 	case g.broken > 0:
-		return kit.Cell{Text: plural(g.broken, "partition") + " cannot be read", Style: t.Warn}
+		return kit.Cell{Text: kit.Plural(g.broken, "partition") + " cannot be read", Style: t.Warn}
 	}
 	return kit.Cell{Text: kit.Safe(g.Note, 300), Style: t.Warn}
-}
-
-// stateStyle colours a state: green reads, plain rests, the rest is on its way.
-func stateStyle(t *kit.Theme, s model.GroupState) kit.Style {
-	switch s {
-	case model.GroupStable:
-		return t.Good
-	case model.GroupEmpty:
-		return kit.Style{}
-	case model.GroupDead, model.GroupUnknown:
-		return t.Dim
-	}
-	return t.Warn
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return kit.Number(int64(n)) + " " + what
 }

@@ -180,7 +180,7 @@ func (p *journal) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *journal) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
-	p.arrange()
+	p.list.Rearrange(p.arrange)
 	return nil
 }
 

@@ -44,9 +44,7 @@ func (p *journal) View(w, h int) string {
 
 // preview draws the rows without a cursor.
 func (p *journal) preview(w, h int) string {
-	resting := *p.Theme
-	resting.Cursor, resting.Glyphs.Cursor = kit.Style{}, " "
-	p.items.Theme = &resting
+	p.items.Theme = p.Theme.Resting()
 	s := p.items.View(w, h, p.itemRow)
 	p.items.Theme = p.Theme
 	return s

@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	gutter    = 2  // the list's own
 	nameCells = 11 // a step's word
 	barCells  = 32
 )
@@ -100,7 +99,7 @@ func (p *lookup) probe(l *kit.Line, step string, at line, w int) {
 	}
 	l.Text(kit.PadLeft(p.figure(b, b.value), widest)).Add(t.Dim, word)
 	goal := p.figure(b, b.goal)
-	if l.Width()+kit.Width(goal)+gutter > w {
+	if l.Width()+kit.Width(goal)+kit.Gutter > w {
 		goal = "target" // it stands in the input, too
 	}
 	l.Add(t.Dim, goal)
@@ -152,7 +151,7 @@ func (p *lookup) cutText(w int) string {
 	if at.kind == lineValue {
 		text = step.Value
 	}
-	if text = kit.Safe(text, 400); at.kind == lineProbe || kit.Width(text) <= w-nameCells-gutter-2 {
+	if text = kit.Safe(text, 400); at.kind == lineProbe || kit.Width(text) <= w-nameCells-kit.Gutter-2 {
 		return ""
 	}
 	return text

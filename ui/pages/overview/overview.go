@@ -59,7 +59,7 @@ func New(env page.Env, _ page.Open) page.Page {
 		r := &p.all[p.rows[i]]
 		return r.name + "\x00" + r.value
 	}
-	p.table.Columns = []kit.Column{{Name: "name", Min: 33, Max: 33}, {Name: "value", Grow: true, Min: 20}}
+	p.table.Columns = []kit.Column{{Name: "name", Min: nameCells, Max: nameCells}, {Name: "value", Grow: true, Min: 20}}
 	return p
 }
 
@@ -165,11 +165,7 @@ func (p *overview) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *overview) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
-	key := p.table.Key()
-	p.arrange()
-	if p.table.Key() != key {
-		p.table.Home() // what was under the cursor is filtered out
-	}
+	p.table.Rearrange(p.arrange)
 	return nil
 }
 

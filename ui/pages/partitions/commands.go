@@ -14,27 +14,21 @@ func (p *partitions) Commands() []page.Command {
 	return append([]page.Command{
 		{Key: page.Bind("enter l right", "open"), Off: p.whyNone, Run: p.open},
 		{Key: page.Bind("r", "records"), Off: p.whyNotLive, Run: p.to(page.Records)},
-		{Key: page.Bind("t", "tail"), Off: p.needs("this source cannot be followed", able[model.Tailer]), Run: p.to(page.Tail)},
-		{Key: page.Bind("x", "lookup"), Off: p.needs("this source shows no files to look into", able[model.SegmentReader]), Run: p.to(page.Lookup)},
-		{Key: page.Bind("v", "verify"), Off: p.needs("this source shows no files to check", able[model.Verifier]), Run: p.to(page.Check)},
+		{Key: page.Bind("t", "tail"), Off: p.needs("this source cannot be followed", page.Able[model.Tailer]), Run: p.to(page.Tail)},
+		{Key: page.Bind("x", "lookup"), Off: p.needs("this source shows no files to look into", page.Able[model.SegmentReader]), Run: p.to(page.Lookup)},
+		{Key: page.Bind("v", "verify"), Off: p.needs("this source shows no files to check", page.Able[model.Verifier]), Run: p.to(page.Check)},
 		{Key: page.Bind("s", "sort"), Run: p.nextSort},
-		{Key: page.Bind("p", "produce"), Off: p.needs("this source is read-only: nothing can be produced", able[model.Producer]), Run: p.to(page.Produce), Quiet: true},
+		{Key: page.Bind("p", "produce"), Off: p.needs("this source is read-only: nothing can be produced", page.Able[model.Producer]), Run: p.to(page.Produce), Quiet: true},
 		{Key: page.Bind("c", "groups that read this topic"), Run: p.whole(page.Groups), Quiet: true},
 		{Key: page.Bind("R", "records of all partitions"), Run: p.whole(page.Records), Quiet: true},
 		{Key: page.Bind("T", "tail all partitions"), Off: p.whyNoTail, Run: p.whole(page.Tail), Quiet: true},
 		{Key: page.Bind("A", "alter configs, add partitions"), Off: p.whyNoAdmin, Run: p.whole(page.Alter), Quiet: true},
-		{Key: page.Bind("D", "delete records"), Off: p.needs("this source is read-only: nothing can be deleted", able[model.RecordDeleter]), Run: p.to(page.Truncate), Quiet: true},
+		{Key: page.Bind("D", "delete records"), Off: p.needs("this source is read-only: nothing can be deleted", page.Able[model.RecordDeleter]), Run: p.to(page.Truncate), Quiet: true},
 		{Key: page.Bind("#", "count exactly"), Off: p.whyNoCount, Run: p.count, Quiet: true},
 		{Key: page.Bind("S", "turn the order"), Run: p.turn, Quiet: true},
 		{Key: page.Bind("y", "copy the address"), Off: p.whyNone, Run: p.copy, Quiet: true},
 		{Key: page.Bind("ctrl+r", "read again"), Run: p.reload, Quiet: true},
 	}, page.ListCommands(&p.table.VList, nil)...)
-}
-
-// able reports whether a source has an ability.
-func able[T any](src model.Source) bool {
-	_, ok := src.(T)
-	return ok
 }
 
 func (p *partitions) whyNone() string {
@@ -62,21 +56,21 @@ func (p *partitions) needs(why string, has func(model.Source) bool) func() strin
 }
 
 func (p *partitions) whyNoTail() string {
-	if !able[model.Tailer](p.Src) {
+	if !page.Able[model.Tailer](p.Src) {
 		return "this source cannot be followed"
 	}
 	return ""
 }
 
 func (p *partitions) whyNoAdmin() string {
-	if !able[model.TopicAdmin](p.Src) {
+	if !page.Able[model.TopicAdmin](p.Src) {
 		return "this source is read-only: topics can't be changed"
 	}
 	return ""
 }
 
 func (p *partitions) whyNoCount() string {
-	if !able[model.Counter](p.Src) {
+	if !page.Able[model.Counter](p.Src) {
 		return "this source cannot count records"
 	}
 	return ""
@@ -88,7 +82,7 @@ func (p *partitions) open() tea.Cmd {
 	switch {
 	case r.State != model.Live:
 		return page.Say(page.Warn, p.whyNotLive())
-	case able[model.SegmentReader](p.Src):
+	case page.Able[model.SegmentReader](p.Src):
 		return p.to(page.Segments)()
 	}
 	return p.to(page.Records)()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/page"
 )
 
 // column is a column of the table, in the order in which they stand.
@@ -106,7 +107,7 @@ func (p *partitions) compare(i, j int) int {
 	case colLEO:
 		n = cmp.Compare(a.LogEnd, b.LogEnd)
 	case colRecords:
-		n = cmp.Compare(a.Records.N, b.Records.N)
+		n = page.CompareCounts(a.Records, b.Records)
 	case colSize, colSkew:
 		n = cmp.Compare(a.Bytes, b.Bytes)
 	case colSegments:

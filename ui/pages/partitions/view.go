@@ -57,28 +57,21 @@ func (p *partitions) detail(w int) string {
 func (p *partitions) head(w int) string {
 	s, t := p.sum, p.Theme
 	facts := []page.Fact{
-		{Value: plural(s.live, "partition")},
+		{Value: kit.Plural(s.live, "partition")},
 		{Value: page.CountText(t, s.records) + " records"},
 		{Value: kit.BytesText(s.bytes)},
-		{Value: plural(s.segments, "segment")},
+		{Value: kit.Plural(s.segments, "segment")},
 	}
 	if s.broken > 0 {
-		facts = append([]page.Fact{{Value: t.Glyphs.Bad + " " + plural(s.broken, "partition") + " damaged", Style: t.Bad}}, facts...)
+		facts = append([]page.Fact{{Value: t.Glyphs.Bad + " " + kit.Plural(s.broken, "partition") + " damaged", Style: t.Bad}}, facts...)
 	}
 	if skew := s.skew(); skew > 0 {
 		facts = append(facts, page.Fact{Name: "skew", Value: fmt.Sprintf("%.2f×", skew)})
 	}
 	if s.leftovers > 0 {
-		facts = append(facts, page.Fact{Value: plural(s.leftovers, "folder") + " left over", Style: t.Warn})
+		facts = append(facts, page.Fact{Value: kit.Plural(s.leftovers, "folder") + " left over", Style: t.Warn})
 	}
 	return page.Facts(t, w, facts...)
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return kit.Number(int64(n)) + " " + what
 }
 
 // note says what is odd about a partition; "" for nothing.

@@ -62,9 +62,7 @@ func (p *produce) tableView(w, h int) string {
 	if p.below {
 		return p.table.View(w, h, p.row)
 	}
-	resting := *p.Theme
-	resting.Cursor, resting.Glyphs.Cursor = kit.Style{}, " "
-	p.table.Theme = &resting
+	p.table.Theme = p.Theme.Resting()
 	s := p.table.View(w, h, p.row)
 	p.table.Theme = p.Theme
 	return s

@@ -23,7 +23,7 @@ func (p *records) Commands() []page.Command {
 		{Key: page.Bind("n", "next hit"), Off: p.whyNoNextHit, Run: func() tea.Cmd { return p.search(false) }, Quiet: p.find.pattern.Text == ""},
 		{Key: page.Bind("o", "offset or time"), Run: func() tea.Cmd { return p.askWhere("") }},
 		{Key: page.Bind("c", p.committedHelp()), Run: p.toggleCommitted},
-		{Key: page.Bind("t", "tail"), Off: p.needs(able[model.Tailer](p.Src), "this source cannot be followed"), Run: p.goPage(page.Tail)},
+		{Key: page.Bind("t", "tail"), Off: p.needs(page.Able[model.Tailer](p.Src), "this source cannot be followed"), Run: p.goPage(page.Tail)},
 		{Key: page.Bind("]", "next partition"), Off: p.whyNoNext, Run: p.sibling(1), Quiet: p.many < 2},
 		{Key: page.Bind("[", "partition before"), Off: p.whyNoPrevious, Run: p.sibling(-1), Quiet: true},
 		{Key: page.Bind("N", "hit before"), Off: p.whyNoNextHit, Run: func() tea.Cmd { return p.search(true) }, Quiet: true},
@@ -33,7 +33,7 @@ func (p *records) Commands() []page.Command {
 		{Key: page.Bind("y", "copy the value"), Off: p.whyNone, Run: p.copy("value"), Quiet: true},
 		{Key: page.Bind("K", "copy the key"), Off: p.whyNone, Run: p.copy("key"), Quiet: true},
 		{Key: page.Bind("J", "copy the record as JSON"), Off: p.whyNone, Run: p.copy("record"), Quiet: true},
-		{Key: page.Bind("p", "produce"), Off: p.needs(able[model.Producer](p.Src), "this source is read-only: nothing can be produced"), Run: p.goPage(page.Produce), Quiet: true},
+		{Key: page.Bind("p", "produce"), Off: p.needs(page.Able[model.Producer](p.Src), "this source is read-only: nothing can be produced"), Run: p.goPage(page.Produce), Quiet: true},
 		{Key: page.Bind("D", "delete the records before this one"), Off: p.whyNoDelete, Run: p.truncate, Quiet: true},
 		{Key: page.Bind("ctrl+r", "read again"), Run: p.reload, Quiet: true},
 	}
@@ -51,11 +51,6 @@ func (p *records) Commands() []page.Command {
 		cmds = append(cmds, c)
 	}
 	return cmds
-}
-
-func able[T any](src model.Source) bool {
-	_, ok := src.(T)
-	return ok
 }
 
 func (p *records) needs(ok bool, why string) func() string {
@@ -82,14 +77,14 @@ func (p *records) whyNone() string {
 }
 
 func (p *records) whyNoFiles() string {
-	if !able[model.SegmentReader](p.Src) {
+	if !page.Able[model.SegmentReader](p.Src) {
 		return "this source shows no files"
 	}
 	return p.whyNone()
 }
 
 func (p *records) whyNoDelete() string {
-	if !able[model.RecordDeleter](p.Src) {
+	if !page.Able[model.RecordDeleter](p.Src) {
 		return "this source is read-only: nothing can be deleted"
 	}
 	return p.whyNone()

@@ -10,9 +10,6 @@ import (
 	"github.com/strata-kafka/strata/ui/rows"
 )
 
-// gutter is the width of the list's column for the cursor.
-const gutter = 2
-
 func (p *records) View(w, h int) string {
 	switch {
 	case !p.loaded && p.err != nil:
@@ -37,8 +34,8 @@ func (p *records) View(w, h int) string {
 			body = len(p.items)
 		}
 	}
-	frame += kit.Pad(kit.Blank(gutter)+p.table.Head(max(0, w-gutter)), w) + "\n"
-	return frame + p.list.View(w, body, func(i int64) string { return p.line(i, w-gutter) }) + below
+	frame += kit.Pad(kit.Blank(kit.Gutter)+p.table.Head(max(0, w-kit.Gutter)), w) + "\n"
+	return frame + p.list.View(w, body, func(i int64) string { return p.line(i, w-kit.Gutter) }) + below
 }
 
 // bare reports whether nothing but groups' positions is there.

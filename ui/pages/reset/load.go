@@ -175,7 +175,7 @@ func (p *reset) ask() tea.Cmd {
 	}
 	body := []string{s.Words(p.Theme)}
 	if s.Out > 0 {
-		body = append(body, plural(s.Out, "partition")+" taken out: left as it is")
+		body = append(body, kit.Plural(s.Out, "partition")+" taken out: left as it is")
 	}
 	body = append(body, "the journal keeps what was before, so that it can be taken back")
 	return page.Send(page.Confirm{ID: apply, Title: title, Body: body})

@@ -291,17 +291,10 @@ func (p *reset) doneVerdict(w int) string {
 	l.Space(1)
 	all := len(p.done.result.Rows)
 	if good == all && p.done.err == nil {
-		l.Add(t.Good, t.Glyphs.Good+" "+plural(all, "row")+" read back as planned")
+		l.Add(t.Good, t.Glyphs.Good+" "+kit.Plural(all, "row")+" read back as planned")
 	} else {
-		l.Add(t.Bad, t.Glyphs.Bad+" "+kit.Number(int64(good))+" of "+plural(all, "row")+" are as planned")
+		l.Add(t.Bad, t.Glyphs.Bad+" "+kit.Number(int64(good))+" of "+kit.Plural(all, "row")+" are as planned")
 	}
 	l.Add(t.Dim, " · journal entry ").Text(strconv.FormatUint(p.done.result.Journal, 10)).Add(t.Dim, " · ").Add(t.Accent, "u").Add(t.Dim, " takes it back")
 	return l.Fit(w)
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return kit.Number(int64(n)) + " " + what
 }

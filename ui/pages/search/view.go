@@ -8,8 +8,6 @@ import (
 	"github.com/strata-kafka/strata/ui/rows"
 )
 
-const gutter = 2
-
 func (p *search) View(w, h int) string {
 	switch {
 	case p.src == nil:
@@ -25,8 +23,8 @@ func (p *search) View(w, h int) string {
 	if len(p.hits) == 0 {
 		return frame + p.none(w, h-headLines+1)
 	}
-	frame += kit.Pad(kit.Blank(gutter)+p.table.Head(max(0, w-gutter)), w) + "\n"
-	return frame + p.cur.View(w, h-headLines, func(i int64) string { return p.table.Row(max(0, w-gutter), &p.hits[i], 0) })
+	frame += kit.Pad(kit.Blank(kit.Gutter)+p.table.Head(max(0, w-kit.Gutter)), w) + "\n"
+	return frame + p.cur.View(w, h-headLines, func(i int64) string { return p.table.Row(max(0, w-kit.Gutter), &p.hits[i], 0) })
 }
 
 // none stands where hits would.

@@ -99,11 +99,6 @@ func (p *segments) Mouse(m page.Mouse) tea.Cmd {
 	return nil
 }
 
-func able[T any](src model.Source) bool {
-	_, ok := src.(T)
-	return ok
-}
-
 func (p *segments) whyNone() string {
 	if p.at() == nil {
 		return "there is no segment here"
@@ -119,21 +114,21 @@ func (p *segments) whyNoFiles() string {
 }
 
 func (p *segments) whyNoVerify() string {
-	if !able[model.Verifier](p.Src) {
+	if !page.Able[model.Verifier](p.Src) {
 		return "this source shows no files to check"
 	}
 	return p.whyNone()
 }
 
 func (p *segments) whyNoTail() string {
-	if !able[model.Tailer](p.Src) {
+	if !page.Able[model.Tailer](p.Src) {
 		return "this source cannot be followed"
 	}
 	return ""
 }
 
 func (p *segments) whyNoProduce() string {
-	if !able[model.Producer](p.Src) {
+	if !page.Able[model.Producer](p.Src) {
 		return "this source is read-only: nothing can be produced"
 	}
 	return ""
@@ -141,7 +136,7 @@ func (p *segments) whyNoProduce() string {
 
 func (p *segments) whyNoDelete() string {
 	switch {
-	case !able[model.RecordDeleter](p.Src):
+	case !page.Able[model.RecordDeleter](p.Src):
 		return "this source is read-only: nothing can be deleted"
 	case p.cursor >= p.live:
 		return "these files are left over"
@@ -150,7 +145,7 @@ func (p *segments) whyNoDelete() string {
 }
 
 func (p *segments) whyNoCount() string {
-	if !able[model.Counter](p.Src) {
+	if !page.Able[model.Counter](p.Src) {
 		return "this source cannot count records"
 	}
 	return ""

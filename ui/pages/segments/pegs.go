@@ -39,7 +39,7 @@ func (p *segments) pegSpans(pegs []peg, room int) []kit.Span {
 	}
 	t := p.Theme
 	spans := []kit.Span{{Text: t.Glyphs.Peg + " ", Style: t.Accent}}
-	used := spansWidth(spans)
+	used := kit.SpansWidth(spans)
 	for i := range pegs {
 		one := p.pegSpan(&pegs[i])
 		more := ""
@@ -48,14 +48,14 @@ func (p *segments) pegSpans(pegs []peg, room int) []kit.Span {
 		}
 		if i > 0 {
 			one = append([]kit.Span{{Text: " · ", Style: t.Dim}}, one...)
-			if used+spansWidth(one)+kit.Width(more) > room {
+			if used+kit.SpansWidth(one)+kit.Width(more) > room {
 				return append(spans, kit.Span{Text: " +" + kit.Number(int64(len(pegs)-i)), Style: t.Dim})
 			}
-		} else if n := room - used - kit.Width(more); spansWidth(one) > n {
+		} else if n := room - used - kit.Width(more); kit.SpansWidth(one) > n {
 			one = cutName(one, n)
 		}
 		spans = append(spans, one...)
-		used += spansWidth(one)
+		used += kit.SpansWidth(one)
 	}
 	return spans
 }
@@ -81,12 +81,4 @@ func cutName(spans []kit.Span, n int) []kit.Span {
 		name += s.Text
 	}
 	return []kit.Span{{Text: kit.Cut(name, max(1, n-kit.Width(last.Text)))}, last}
-}
-
-func spansWidth(spans []kit.Span) int {
-	n := 0
-	for _, s := range spans {
-		n += kit.Width(s.Text)
-	}
-	return n
 }

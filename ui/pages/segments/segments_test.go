@@ -272,7 +272,7 @@ func TestPegsFitTheirColumn(t *testing.T) {
 		for _, s := range spans {
 			text += s.Text
 		}
-		if n := spansWidth(spans); n > room {
+		if n := kit.SpansWidth(spans); n > room {
 			t.Errorf("%d cells of %d: %s", n, room, text)
 		}
 		if !strings.Contains(text, "1,234,567") {

@@ -115,7 +115,7 @@ func (p *segments) draw(w, h int) []string {
 	cells := map[int][]kit.Cell{}
 	for line := c.top; line < to; line++ {
 		i, nth := c.layerAt(line)
-		g.ask(colGroups, spansWidth(p.pegSpans(c.pegs[line], maxGroups)))
+		g.ask(colGroups, kit.SpansWidth(p.pegSpans(c.pegs[line], maxGroups)))
 		if i < 0 || nth > 0 {
 			continue
 		}

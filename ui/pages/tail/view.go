@@ -9,8 +9,6 @@ import (
 	"github.com/strata-kafka/strata/ui/rows"
 )
 
-const gutter = 2
-
 func (p *tail) View(w, h int) string {
 	switch {
 	case p.src == nil:
@@ -33,8 +31,8 @@ func (p *tail) View(w, h int) string {
 		b.WriteString(kit.Empty(p.Theme, w, h-headLines+1, what, next))
 		return b.String()
 	}
-	b.WriteString(kit.Pad(kit.Blank(gutter)+p.table.Head(max(0, w-gutter)), w) + "\n")
-	b.WriteString(p.list.View(w, h-headLines, func(i int64) string { return p.line(&p.lines[i], max(0, w-gutter)) }))
+	b.WriteString(kit.Pad(kit.Blank(kit.Gutter)+p.table.Head(max(0, w-kit.Gutter)), w) + "\n")
+	b.WriteString(p.list.View(w, h-headLines, func(i int64) string { return p.line(&p.lines[i], max(0, w-kit.Gutter)) }))
 	return b.String()
 }
 

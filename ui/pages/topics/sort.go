@@ -103,7 +103,7 @@ func (p *topics) compare(i, j int) int {
 	case colParts:
 		n = cmp.Compare(a.Partitions, b.Partitions)
 	case colRecords:
-		n = compareCounts(a.Records, b.Records)
+		n = page.CompareCounts(a.Records, b.Records)
 	case colSize:
 		n = cmp.Compare(a.Bytes, b.Bytes)
 	case colRate, colSpark:
@@ -118,7 +118,7 @@ func (p *topics) compare(i, j int) int {
 	case colGroups:
 		n = cmp.Compare(p.readers[a.Name].groups, p.readers[b.Name].groups)
 	case colLag:
-		n = compareCounts(p.readers[a.Name].lag, p.readers[b.Name].lag)
+		n = page.CompareCounts(p.readers[a.Name].lag, p.readers[b.Name].lag)
 	case colNote:
 		n = strings.Compare(a.Note, b.Note)
 	}
@@ -126,13 +126,6 @@ func (p *topics) compare(i, j int) int {
 		n = -n
 	}
 	return cmp.Or(n, strings.Compare(a.Name, b.Name))
-}
-
-func compareCounts(a, b model.Count) int {
-	if !a.Known() || !b.Known() {
-		return cmp.Compare(a.State, b.State)
-	}
-	return cmp.Compare(a.N, b.N)
 }
 
 // keepRank orders retentions by time: what is kept for ever, or until a newer record comes, is last.

@@ -122,7 +122,7 @@ func (p *topics) Status() string {
 	case p.err != nil:
 		s = kit.Safe(p.err.Error(), 80) + " · " + s
 	case p.groupErr != nil:
-		s = "groups: " + kit.Safe(p.groupErr.Error(), 80) + " · " + s
+		s = "groups not known: 2 says why · " + s
 	}
 	if n := p.table.Marks(); n > 0 {
 		s = kit.Number(int64(n)) + " marked · " + s
@@ -136,11 +136,7 @@ func (p *topics) Filter() string { return p.filter.Text() }
 // SetFilter implements page.Filterer.
 func (p *topics) SetFilter(text string) tea.Cmd {
 	p.filter = page.ParseFilter(text)
-	key := p.table.Key()
-	p.arrange()
-	if p.table.Key() != key {
-		p.table.Home() // what was under the cursor is filtered out
-	}
+	p.table.Rearrange(p.arrange)
 	return nil
 }
 

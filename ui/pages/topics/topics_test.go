@@ -225,7 +225,7 @@ func TestGroupsThatCannotBeReadAreUnknown(t *testing.T) {
 	if !strings.HasSuffix(line, "?          ?") {
 		t.Errorf("%q", line)
 	}
-	if !strings.Contains(p.Status(), "groups: no such partition") {
+	if !strings.Contains(p.Status(), "groups not known: 2 says why") {
 		t.Error(p.Status())
 	}
 }
