@@ -2,9 +2,11 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -268,6 +270,34 @@ func TestPalette(t *testing.T) {
 	}
 }
 
+// TestPaletteOverManyNames types towards one of many partitions of one of many topics: what a key costs must grow by the
+// names and not by their square.
+func TestPaletteOverManyNames(t *testing.T) {
+	const many = 10_000
+	src := uitest.NewSource(uitest.Now())
+	one := src.Parts["orders"][0]
+	for i := range int32(many) {
+		src.TopicSet = append(src.TopicSet, model.Topic{Name: fmt.Sprintf("topic-%05d", i)})
+		one.Partition = 3 + i
+		src.Parts["orders"] = append(src.Parts["orders"], one)
+	}
+	g := newRig(t, Options{Source: src})
+	g.press(":")
+	for _, k := range "orders/" {
+		g.press(string(k))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, k := range "9999" {
+		g.press(string(k))
+	}
+	runtime.ReadMemStats(&after)
+	g.shows("orders/9999")
+	if n := (after.TotalAlloc - before.TotalAlloc) / 4; n > 1000*many {
+		t.Errorf("a key over %d names and %d partitions allocates %d MiB", many, many, n>>20)
+	}
+}
+
 func TestHelpShowsEveryKey(t *testing.T) {
 	g := newRig(t, Options{})
 	g.send(tea.WindowSizeMsg{Width: 120, Height: 70})
@@ -296,6 +326,10 @@ func TestFaultsEndTheProgramWhole(t *testing.T) {
 		"command": func(g *rig) {
 			g.page().onKey = func() tea.Cmd { return func() tea.Msg { panic("in command") } }
 			g.press("x")
+		},
+		"source": func(g *rig) { // asked by the root itself
+			g.src.Fail = func(string) error { panic("in source") }
+			g.press(":")
 		},
 		"view": func(g *rig) {
 			g.page().onView = func() { panic("in view") }
