@@ -8,6 +8,10 @@ const (
 	ringLen    = sparkCells + 1
 )
 
+// settling is for how many ms after a topic was first seen its counter tells of what was there rather than of what
+// comes: the source may still be catching up.
+const settling = 1000
+
 // meter counts what is appended to one topic into whole seconds. The zero meter has seen nothing.
 //
 // Invariants: ring[s%ringLen] holds second s for the ringLen seconds up to sec, which is the one that runs.
@@ -15,6 +19,7 @@ type meter struct {
 	ring  [ringLen]float32
 	sec   int64 // Unix seconds
 	since int64 // the second in which it began
+	born  int64 // ms at which the topic was first seen
 	last  int64 // the topic's counter when it was looked at
 	known bool
 }
@@ -33,8 +38,13 @@ func (m *meter) roll(now time.Time) {
 
 // add takes the topic's counter as of now. With over, what was added is spread over so much time before now.
 func (m *meter) add(now time.Time, over time.Duration, counter int64) {
-	if !m.known {
-		*m = meter{sec: now.Unix(), since: now.Unix(), last: counter, known: true}
+	switch ms := now.UnixMilli(); {
+	case !m.known:
+		*m = meter{sec: now.Unix(), since: now.Unix(), born: ms, last: counter, known: true}
+		return
+	case ms-m.born < settling:
+		m.roll(now)
+		m.since, m.last = now.Unix(), counter
 		return
 	}
 	m.roll(now)

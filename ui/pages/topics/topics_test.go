@@ -262,6 +262,25 @@ func TestLagIsNoMoreThanTheRecordsBesideIt(t *testing.T) {
 	}
 }
 
+func TestWhatWasThereIsNoRate(t *testing.T) {
+	c := &clock{uitest.Now()}
+	src := uitest.NewSource(c.now)
+	p := open(t, c.env(t, src), page.Open{})
+	src.TopicSet[2].Appended += 3_200 // the source catches up with what was written before it was opened
+	c.now = c.now.Add(100 * time.Millisecond)
+	uitest.Send(p, model.Change{Topics: true})
+	for range 2 {
+		c.now = c.now.Add(time.Second)
+		src.TopicSet[2].Appended += 50
+		uitest.Send(p, page.Tick{ID: tick}, model.Change{Topics: true})
+	}
+	frame := uitest.Plainly(p.View(120, 12))
+	uitest.Contains(t, frame, "/s")
+	if strings.Contains(frame, "k/s") {
+		t.Errorf("records of before are a rate:\n%s", frame)
+	}
+}
+
 func TestRate(t *testing.T) {
 	at := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
 	for name, tc := range map[string]struct {
