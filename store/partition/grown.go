@@ -118,7 +118,8 @@ func (v *View) FollowAt(ctx context.Context, pos, from int64, o FollowOptions, f
 		return v.Follow(ctx, from, o, fn)
 	}
 	l, end := v.layers[n], v.end
-	g := &reading{v: v, ctx: ctx, q: model.RecordQuery{Committed: o.Committed, Control: o.Control}, seen: map[faultKey]bool{}}
+	g := &reading{v: v, ctx: ctx, q: model.RecordQuery{Committed: o.Committed, Control: o.Control}, seen: map[faultKey]bool{}, rd: record.Borrow()}
+	defer g.rd.Return()
 	g.judge = v.newJudge(ctx)
 	if o.Committed {
 		if end, err = v.Stable(ctx); err != nil {

@@ -170,7 +170,8 @@ func (f *facts) extendTo(ctx context.Context, v *View, l *layer, file *segment.F
 func (v *View) listBatches(ctx context.Context, l *layer, f *segment.File, pos int64, n int, q model.BatchQuery, page *model.BatchPage) error {
 	s := f.Scanner(segment.ScanOptions{Headers: !q.Check, Check: q.Check, Buffer: pageBuffer, Stop: ctx.Err})
 	s.Goto(pos)
-	var r record.Reader
+	r := record.Borrow()
+	defer r.Return()
 	for len(page.Batches) < n {
 		switch s.Next() {
 		case segment.Failed:
@@ -181,7 +182,7 @@ func (v *View) listBatches(ctx context.Context, l *layer, f *segment.File, pos i
 			page.Batches = append(page.Batches, tornBatch(s))
 			return nil
 		case segment.Batch:
-			b := v.batchRow(s, f, &r, q.Check)
+			b := v.batchRow(s, f, r, q.Check)
 			page.Batches = append(page.Batches, b)
 			if !b.Valid && q.Check {
 				stored, computed := s.Sum()

@@ -52,7 +52,8 @@ func (e *Entry) Model() model.Record {
 func (v *View) Follow(ctx context.Context, from int64, o FollowOptions, fn func(*Entry) error) (next int64, err error) {
 	from = max(from, v.start)
 	end := v.end
-	g := &reading{v: v, ctx: ctx, q: model.RecordQuery{Committed: o.Committed, Control: o.Control}, seen: map[faultKey]bool{}}
+	g := &reading{v: v, ctx: ctx, q: model.RecordQuery{Committed: o.Committed, Control: o.Control}, seen: map[faultKey]bool{}, rd: record.Borrow()}
+	defer g.rd.Return()
 	g.judge = v.newJudge(ctx)
 	if o.Committed {
 		if end, err = v.Stable(ctx); err != nil {

@@ -186,7 +186,8 @@ func (k *lookup) decode(f *segment.File, l *layer, p segment.Place, want func(*r
 	s := p.Scan
 	s.Whole(k.v.limit(l, f))
 	s.Goto(p.Pos)
-	var r record.Reader
+	r := record.Borrow()
+	defer r.Return()
 	for {
 		switch s.Next() {
 		case segment.Failed:

@@ -30,7 +30,7 @@ type reading struct {
 	used  int
 	page  model.RecordPage
 	judge *judge
-	rd    record.Reader
+	rd    *record.Reader // borrowed
 	arena arena
 	names []record.RecordHeader
 	from  int64 // where the request begins
@@ -50,7 +50,8 @@ type faultKey struct {
 // and what can be read around it is given: records whose batch fails its checksum are marked Untrusted. An offset below
 // the log start stands for the log start, and one beyond the end for the end.
 func (v *View) Records(ctx context.Context, q model.RecordQuery) (model.RecordPage, error) {
-	g := &reading{v: v, ctx: ctx, q: q, max: q.Max, bytes: q.MaxBytes, seen: map[faultKey]bool{}}
+	g := &reading{v: v, ctx: ctx, q: q, max: q.Max, bytes: q.MaxBytes, seen: map[faultKey]bool{}, rd: record.Borrow()}
+	defer g.rd.Return()
 	if g.max <= 0 {
 		g.max = defaultPage
 	}

@@ -93,7 +93,7 @@ func (s *search) run() (model.SearchEnd, error) {
 	readers := make([]*searcher, n)
 	for i := range readers {
 		readers[i] = newSearcher(s)
-		defer readers[i].close()
+		defer readers[i].end()
 	}
 	stopped := false
 	var failure error
@@ -227,7 +227,7 @@ type searcher struct {
 }
 
 func newSearcher(s *search) *searcher {
-	g := &reading{v: s.v, ctx: s.ctx, bytes: math.MaxInt, max: math.MaxInt, seen: map[faultKey]bool{},
+	g := &reading{v: s.v, ctx: s.ctx, rd: record.Borrow(), bytes: math.MaxInt, max: math.MaxInt, seen: map[faultKey]bool{},
 		q: model.RecordQuery{Committed: s.q.Committed, Control: s.q.Control}}
 	g.judge = s.v.newJudge(s.ctx)
 	return &searcher{s: s, g: g}
@@ -245,6 +245,12 @@ func (w *searcher) open(n int) (*segment.File, error) {
 	}
 	w.f, w.n = f, n
 	return f, nil
+}
+
+// end gives up all that the searcher has.
+func (w *searcher) end() {
+	w.close()
+	w.g.rd.Return()
 }
 
 func (w *searcher) close() {

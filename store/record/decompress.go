@@ -167,7 +167,7 @@ func (f *inflater) unzstd(dst, src []byte, max int64) ([]byte, error) {
 		f.zs = d
 	}
 	begin := len(dst)
-	room := min(max, max64(int64(cap(dst)-begin), firstGuess, 4*int64(len(src))))
+	room := min(max, max64(int64(cap(dst)-begin)-zstdBlock, firstGuess, 4*int64(len(src))))
 	var head zstd.Header
 	if head.Decode(src) == nil && head.HasFCS {
 		if head.FrameContentSize > uint64(max) {

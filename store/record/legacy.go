@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // legacyState is what a Reader needs beyond the header for magic 0 and 1.
@@ -50,15 +49,11 @@ func legacyKeyPos(magic int8) int {
 	return legacyKeyPosV0
 }
 
-// readers serves LegacyFirst.
-var readers = sync.Pool{New: func() any { return new(Reader) }}
-
 // LegacyFirst decompresses a magic 0 or 1 entry to find the offset of its
 // first message and how many it has. It is safe for concurrent use.
 func LegacyFirst(entry []byte) (offset int64, count int32, err error) {
-	r := readers.Get().(*Reader)
-	defer readers.Put(r)
-	defer r.release()
+	r := Borrow()
+	defer r.Return()
 	if err := r.Reset(entry); err != nil {
 		return 0, 0, err
 	}
@@ -67,9 +62,6 @@ func LegacyFirst(entry []byte) (offset int64, count int32, err error) {
 	}
 	return r.legacy.first, r.legacy.count, nil
 }
-
-// release lets go of the batch.
-func (r *Reader) release() { r.section, r.rec = nil, Record{} }
 
 func (r *Reader) resetLegacy(batch []byte) error {
 	if !r.hdr.Wrapper() {

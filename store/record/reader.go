@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 )
 
 // DefaultMaxInflated is the limit of a decompressed records section, 32 MiB.
@@ -51,6 +52,23 @@ type Reader struct {
 
 	buf []byte
 	inf inflater
+}
+
+// readers are those that were given back.
+var readers = sync.Pool{New: func() any { return new(Reader) }}
+
+// Borrow gives a reader as a new one is, but perhaps with the buffers and
+// decoders of an earlier use: to make those costs more than to read a small
+// batch. Return it when none of its slices is needed any more.
+func Borrow() *Reader { return readers.Get().(*Reader) }
+
+// Return gives a reader back to be borrowed again.
+func (r *Reader) Return() {
+	r.section, r.rec, r.MaxInflated = nil, Record{}, 0
+	if cap(r.buf) > keepBuffer {
+		r.buf = nil
+	}
+	readers.Put(r)
 }
 
 // Reset begins to read a batch: it parses the header and decompresses the

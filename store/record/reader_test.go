@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -182,5 +183,35 @@ func TestGiantBuffersAreLetGo(t *testing.T) {
 	}
 	if cap(r.buf) > keepBuffer {
 		t.Errorf("%d MiB are kept", cap(r.buf)>>20)
+	}
+}
+
+// TestReadingOnTakesNoNewMemory reads batches of every codec over and over by one reader.
+func TestReadingOnTakesNoNewMemory(t *testing.T) {
+	recs := make([]Input, 50)
+	for i := range recs {
+		recs[i].Value = []byte(strings.Repeat("red green blue ", 10+i%7))
+	}
+	for c := None; c <= Zstd; c++ {
+		t.Run(c.String(), func(t *testing.T) {
+			batch, err := AppendBatch(nil, Spec{Codec: c}, recs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := new(Reader)
+			read := func() {
+				if err := r.Reset(batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			read()
+			had := cap(r.buf)
+			if got := testing.AllocsPerRun(100, read); got > 2 {
+				t.Errorf("%v allocations a batch", got)
+			}
+			if cap(r.buf) != had {
+				t.Errorf("the buffer has gone from %d to %d bytes", had, cap(r.buf))
+			}
+		})
 	}
 }
