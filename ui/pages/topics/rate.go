@@ -20,6 +20,7 @@ type meter struct {
 	sec   int64 // Unix seconds
 	since int64 // the second in which it began
 	born  int64 // ms at which the topic was first seen
+	from  int64 // ms within second since from which on it counts
 	last  int64 // the topic's counter when it was looked at
 	known bool
 }
@@ -40,11 +41,11 @@ func (m *meter) roll(now time.Time) {
 func (m *meter) add(now time.Time, over time.Duration, counter int64) {
 	switch ms := now.UnixMilli(); {
 	case !m.known:
-		*m = meter{sec: now.Unix(), since: now.Unix(), born: ms, last: counter, known: true}
+		*m = meter{sec: now.Unix(), since: now.Unix(), born: ms, from: ms, last: counter, known: true}
 		return
 	case ms-m.born < settling:
 		m.roll(now)
-		m.since, m.last = now.Unix(), counter
+		m.since, m.from, m.last = now.Unix(), ms, counter
 		return
 	}
 	m.roll(now)
@@ -70,7 +71,11 @@ func (m *meter) rate(now time.Time) (float64, bool) {
 	for s := m.sec - secs; s <= m.sec; s++ {
 		sum += float64(m.ring[s%ringLen])
 	}
-	return sum / max(1, float64(secs)+part), true
+	over := float64(secs) + part
+	if m.sec-secs == m.since {
+		over -= float64(m.from-1000*m.since) / 1e3 // nothing was counted before
+	}
+	return sum / max(1, over), true
 }
 
 // moving reports whether any second of the sparkline has something.
