@@ -8,8 +8,24 @@ import (
 	"github.com/strata-kafka/strata/ui/page"
 )
 
-// valueCells is the room for a value before its note.
-const valueCells = 18
+const (
+	// valueCells is the room for a value before its note.
+	valueCells = 18
+	// nameCells is the room for a name, wideNames where there are wide cells.
+	nameCells, wideNames, wide = 33, 60, 140
+)
+
+// fit gives names more room on wide screens.
+func (p *overview) fit(w int) {
+	most := nameCells
+	if w >= wide {
+		most = wideNames
+	}
+	if c := &p.table.Columns[0]; c.Max != most {
+		c.Max = most
+		p.table.Forget()
+	}
+}
 
 func (p *overview) View(w, h int) string {
 	switch {
@@ -25,7 +41,9 @@ func (p *overview) View(w, h int) string {
 		return kit.Empty(p.Theme, w, h, "there is no directory to tell of", "strata DIR opens one")
 	case len(p.rows) == 0:
 		return kit.Empty(p.Theme, w, h, "nothing matches "+kit.Safe(p.filter.Text(), 60), "esc takes the filter away")
-	case h < footLines+5:
+	}
+	p.fit(w)
+	if h < footLines+5 {
 		return p.table.View(w, h, p.row)
 	}
 	return p.table.View(w, h-footLines, p.row) + "\n" + page.Rule(p.Theme, w, "") + "\n" + p.foot(w)
@@ -56,11 +74,7 @@ func (p *overview) row(i int64) kit.Row {
 	spans := p.spans(value, r.value)
 	if r.note != "" {
 		// Notes stand below each other where values are short, and run on where they are long.
-		used := 0
-		for _, s := range spans {
-			used += kit.Width(s.Text)
-		}
-		spans = append(spans, kit.Span{Text: kit.Blank(max(2, valueCells-used))})
+		spans = append(spans, kit.Span{Text: kit.Blank(max(2, valueCells-kit.SpansWidth(spans)))})
 		spans = append(spans, p.spans(note, r.note)...)
 	}
 	return kit.Row{Cells: []kit.Cell{{Spans: p.spans(name, r.name)}, {Spans: spans}}}
