@@ -40,6 +40,8 @@ type Sequence struct {
 	waiting  int64 // the offset that an entry promised and that has not come yet; -1 none
 	ends     bool  // an entry gave a batch's end, where it could have given its beginning: so all later ones do
 	times    *TimeIndex
+	noTimes  bool // there is no such file
+	dated    bool // a batch's magic has times
 	timeNext int64
 	aborted  []AbortedTxn
 	abortOf  map[int64]int // offset of an abort marker → entry, not met yet
@@ -92,6 +94,10 @@ func (q *Sequence) openIndexes() {
 		}
 		what := err.Error()
 		if errors.Is(err, fs.ErrNotExist) {
+			if kind == layout.KindTimeIndex {
+				q.noTimes = true
+				continue
+			}
 			what = "missing: a broker makes it anew"
 		}
 		q.tell(kind, model.Unknown, model.Unknown, kind, what, model.SevWarning)
@@ -146,6 +152,7 @@ func (q *Sequence) Add(x Checked) {
 	q.Batches++
 	q.Records += int64(x.Records)
 	h := x.Header
+	q.dated = q.dated || h.Magic > 0
 	q.order(x)
 	q.epochs(x)
 	q.indexAt(x.Pos, x.First, h)
@@ -320,8 +327,13 @@ func (q *Sequence) Finish() {
 	if !grown {
 		q.finishOffsets()
 	}
-	if q.times != nil {
+	switch {
+	case q.times != nil:
 		q.finishTimes(grown)
+	case q.noTimes && q.dated:
+		q.tell(layout.KindTimeIndex, model.Unknown, model.Unknown, layout.KindTimeIndex, "missing: a broker makes it anew", model.SevWarning)
+	case q.noTimes:
+		q.tell(layout.KindTimeIndex, model.Unknown, model.Unknown, layout.KindTimeIndex, "missing, as brokers before 0.10 leave it", model.SevInfo)
 	}
 	for _, i := range slices.Sorted(maps.Values(q.abortOf)) {
 		if grown && q.aborted[i].Last > q.last {
