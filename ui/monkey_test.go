@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,18 +81,43 @@ func (m *monkey) key() tea.KeyMsg {
 	return uitest.Key(any[m.rnd.IntN(len(any))])
 }
 
+// leaves reports whether a key ends the program or hands the terminal to another one.
+func leaves(k tea.KeyMsg) bool {
+	switch k.String() {
+	case "q", "ctrl+c", "ctrl+z", "|", "e", "E", "ctrl+o":
+		return true
+	}
+	return false
+}
+
+// sourceOf returns the source of a walk: with all abilities, with none, empty, refusing every third question, or hung.
+func sourceOf(seed uint64) model.Source {
+	src := uitest.NewSource(uitest.Now())
+	switch seed % 6 {
+	case 1:
+		return uitest.Plain(src)
+	case 2:
+		return &uitest.Source{}
+	case 3:
+		var asked atomic.Int64
+		src.Fail = func(method string) error {
+			if asked.Add(1)%3 == 0 {
+				return &model.CorruptError{Path: "/data/x\x1b[2J.log", Pos: 16_560, What: method}
+			}
+			return nil
+		}
+	case 4:
+		return &hung{src}
+	}
+	return src
+}
+
 // TestMonkey presses some hundred keys in each of some walks over all pages, resizes and changes between: nothing may
 // panic, and each frame must fit. What leaves the program, or hands the terminal to another one, is left out.
 func TestMonkey(t *testing.T) {
 	t.Chdir(t.TempDir()) // values may be saved
 	for seed := range *monkeys {
-		var src model.Source = uitest.NewSource(uitest.Now())
-		switch seed % 4 {
-		case 1:
-			src = uitest.Plain(src)
-		case 2:
-			src = &uitest.Source{}
-		}
+		src := sourceOf(seed)
 		r, err := newRoot(t.Context(), Options{Source: src, Now: uitest.Now, Environ: []string{"TERM=xterm-256color", "PAGER=true", "EDITOR=true"}})
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +128,7 @@ func TestMonkey(t *testing.T) {
 		var trail []string
 		for range 150 {
 			k := m.key()
-			if s := k.String(); s == "q" || s == "ctrl+c" || s == "ctrl+z" || s == "|" || s == "e" || s == "E" {
+			if leaves(k) {
 				continue
 			}
 			trail = append(trail, k.String())

@@ -1,11 +1,9 @@
 package ui
 
 import (
-	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/strata-kafka/strata/assets"
 	"github.com/strata-kafka/strata/model"
@@ -66,17 +64,8 @@ func fitsSome(t *testing.T, p page.Page) {
 	t.Helper()
 	for _, w := range []int{1, 20, 47, 80, 120, 300} {
 		for _, h := range []int{1, 5, 20, 60} {
-			lines := strings.Split(p.View(w, h), "\n")
-			if len(lines) > h {
-				t.Fatalf("%dx%d: %d lines", w, h, len(lines))
-			}
-			for y, l := range lines {
-				if n := ansi.StringWidth(l); n > w {
-					t.Fatalf("%dx%d: line %d takes %d cells: %q", w, h, y, n, ansi.Strip(l))
-				}
-				if strings.ContainsAny(ansi.Strip(l), "\t\r\x1b\x07\u009b\u202e") {
-					t.Fatalf("%dx%d: line %d holds a control byte: %q", w, h, y, l)
-				}
+			if !uitest.Fit(t, p.View(w, h), w, h) {
+				return
 			}
 		}
 	}
@@ -97,8 +86,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// TestKeysWhileAnythingIsShown presses every key there is on every page, over a source that refuses all: no page may
-// panic, and each key must leave a frame that fits.
+// TestKeysWhileAnythingIsShown presses every key there is on every page before any answer has come: no page may panic,
+// and each key must leave a frame that fits.
 func TestKeysWhileAnythingIsShown(t *testing.T) {
 	for kind := range registry() {
 		t.Run(string(kind), func(t *testing.T) {
@@ -113,10 +102,11 @@ func TestKeysWhileAnythingIsShown(t *testing.T) {
 				for _, k := range c.Key.Keys() {
 					r.overlay = nil
 					r.Update(uitest.Key(k))
-					r.View()
+					frame := r.View()
 					if r.crash != nil {
 						t.Fatalf("key %q: %v", k, r.crash)
 					}
+					uitest.Fit(t, frame, 80, 24)
 				}
 			}
 		})

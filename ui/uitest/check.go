@@ -81,14 +81,15 @@ func Fits(t testing.TB, p page.Page) {
 	t.Helper()
 	for _, w := range []int{1, 2, 3, 5, 10, 20, 21, 33, 40, 57, 60, 79, 80, 81, 100, 120, 160, 200, 300} {
 		for _, h := range []int{1, 2, 3, 4, 5, 6, 10, 17, 20, 24, 40, 60, 100} {
-			if !fits(t, p.View(w, h), w, h) {
+			if !Fit(t, p.View(w, h), w, h) {
 				return
 			}
 		}
 	}
 }
 
-func fits(t testing.TB, frame string, w, h int) bool {
+// Fit fails, and reports false, when a frame has more than h lines, one of more than w cells, or a control byte.
+func Fit(t testing.TB, frame string, w, h int) bool {
 	t.Helper()
 	lines := strings.Split(frame, "\n")
 	if len(lines) > h {
