@@ -61,7 +61,6 @@ type disk struct {
 	rows   []int
 	grows  map[string]*growth
 	sum    int64
-	most   int64
 	total  float64 // bytes a second that all grow by
 	next   freed
 	asked  time.Time // when next was asked for
@@ -177,11 +176,10 @@ func (p *disk) take(items []item, err error) tea.Cmd {
 	}
 	now := p.Now()
 	p.read = now
-	p.sum, p.most = 0, 0
+	p.sum = 0
 	for i := range items {
 		it := &items[i]
 		p.sum += max(0, it.bytes)
-		p.most = max(p.most, it.bytes)
 		g := p.grows[it.name]
 		if g == nil {
 			g = &growth{}

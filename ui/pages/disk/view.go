@@ -89,7 +89,7 @@ func (p *disk) row(i int64) kit.Row {
 	cells := []kit.Cell{
 		colName:    {Spans: p.filter.Spans(t, name, it.name, 300)},
 		colSize:    t.BytesCell(it.bytes),
-		colShare:   {Text: kit.Bar(t, float64(it.bytes)/float64(max(1, p.most)), barCells), Style: t.Dim},
+		colShare:   {Text: kit.Bar(t, share, barCells), Style: t.Dim},
 		colPercent: {Text: percent(share), Style: t.Dim},
 		colGrowth:  p.growth(it),
 		colParts:   {Text: kit.Number(int64(it.parts)), Style: t.Dim},
