@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/strata-kafka/strata/groups"
@@ -36,37 +39,44 @@ type Broker struct {
 	*logdir.Dir
 	*store.Engine
 	*groups.Service
-	db   *groups.DB
-	stop chan struct{}
-	done sync.WaitGroup
+	db        *groups.DB
+	stop      context.CancelFunc // ends tend
+	done      sync.WaitGroup
+	unexpired atomic.Pointer[error] // why offsets could not be expired last
 }
 
-// dirs returns where the logs lie: the log.dirs of a server.properties, where it has any, or else the data directory.
-func (o Options) dirs() ([]string, error) {
-	if o.Engine.Properties == "" {
-		return []string{o.Dir}, nil
+// broker reads the server.properties, where there is one. Its LogDirs are the data directory where it names none.
+func (o Options) broker() (layout.Broker, error) {
+	var props []layout.Property
+	if o.Engine.Properties != "" {
+		b, err := os.ReadFile(o.Engine.Properties)
+		if err != nil {
+			return layout.Broker{}, fmt.Errorf("read properties: %w", err)
+		}
+		props, _ = layout.ParseProperties(b) // what is wrong in it is told by the engine
 	}
-	b, err := os.ReadFile(o.Engine.Properties)
-	if err != nil {
-		return nil, fmt.Errorf("read properties: %w", err)
+	broker := layout.BrokerDefaults(props)
+	if len(broker.LogDirs) == 0 {
+		broker.LogDirs = []string{o.Dir}
 	}
-	props, _ := layout.ParseProperties(b) // what is wrong in it is told by the engine
-	if dirs := layout.BrokerDefaults(props).LogDirs; len(dirs) > 0 {
-		return dirs, nil
-	}
-	return []string{o.Dir}, nil
+	return broker, nil
+}
+
+// offsetRetention is how long a group's offsets are kept.
+func offsetRetention(b layout.Broker) time.Duration {
+	return time.Duration(min(b.OffsetRetentionMS, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
 // Open opens the broker for writing. A *store.LockedError says that another process has it.
 func Open(o Options) (_ *Broker, err error) {
-	b := &Broker{stop: make(chan struct{})}
-	dirs, err := o.dirs()
+	b := &Broker{}
+	broker, err := o.broker()
 	if err != nil {
 		return nil, err
 	}
 	so := o.Engine
 	so.OpenConfigs = func() (store.ConfigStore, error) {
-		db, err := groups.OpenDB(filepath.Join(o.Dir, OffsetsFile), groups.DBOptions{TopicsExist: func() bool { return hasTopics(dirs) }})
+		db, err := groups.OpenDB(filepath.Join(o.Dir, OffsetsFile), groups.DBOptions{TopicsExist: func() bool { return hasTopics(broker.LogDirs) }})
 		if err != nil {
 			return nil, err
 		}
@@ -76,30 +86,35 @@ func Open(o Options) (_ *Broker, err error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
-	if b.Engine, err = store.Open(dirs, so); err != nil {
+	if b.Engine, err = store.Open(broker.LogDirs, so); err != nil {
 		return nil, errors.Join(err, b.closeDB())
 	}
 	b.Dir, err = logdir.Open(b.Dirs(), logdir.Options{Configs: b.EffectiveConfigs, Embedded: true, Name: o.Dir, Still: o.Still})
 	if err != nil {
 		return nil, errors.Join(err, b.Engine.Close(), b.closeDB())
 	}
-	b.Service = groups.New(b.db, b.Dir, groups.Options{})
-	b.done.Go(b.tend)
+	b.Service = groups.New(b.db, b.Dir, groups.Options{Retention: offsetRetention(broker)})
+	run, stop := context.WithCancel(context.Background())
+	b.stop = stop
+	b.done.Go(func() { b.tend(run) })
 	return b, nil
 }
 
 // tend announces what the groups do and lets old offsets expire, until Close.
-func (b *Broker) tend() {
+func (b *Broker) tend(ctx context.Context) {
 	expire := time.NewTicker(10 * time.Minute)
 	defer expire.Stop()
 	for {
 		select {
-		case <-b.stop:
+		case <-ctx.Done():
 			return
 		case <-b.Changed():
 			b.Announce(model.Change{Groups: true})
 		case now := <-expire.C:
-			if _, err := b.Expire(now); err != nil {
+			if _, err := b.Expire(now); err == nil {
+				b.unexpired.Store(nil)
+			} else {
+				b.unexpired.Store(&err)
 				b.Announce(model.Change{Info: true})
 			}
 		}
@@ -131,7 +146,7 @@ func (b *Broker) closeDB() error {
 
 // Close stops the broker cleanly.
 func (b *Broker) Close() error {
-	close(b.stop)
+	b.stop()
 	b.done.Wait()
 	return errors.Join(b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 }
@@ -140,6 +155,9 @@ func (b *Broker) Close() error {
 func (b *Broker) Info(ctx context.Context) (model.Info, error) {
 	info, err := b.Dir.Info(ctx)
 	info.Notices = append(append(info.Notices, b.Engine.Notices()...), b.db.Notices()...)
+	if err := b.unexpired.Load(); err != nil {
+		info.Notices = append(info.Notices, (*err).Error())
+	}
 	return info, err
 }
 
@@ -163,9 +181,11 @@ func (b *Broker) Topics(ctx context.Context) ([]model.Topic, error) { return b.D
 
 // DeleteTopic deletes the topic and what groups have committed of it.
 func (b *Broker) DeleteTopic(ctx context.Context, topic string) error {
-	if err := b.Engine.DeleteTopic(ctx, topic); err != nil {
+	err := b.Engine.DeleteTopic(ctx, topic)
+	if errors.Is(err, model.ErrNoTopic) || err != nil && slices.Contains(b.Engine.Topics(), topic) {
 		return err
 	}
-	_, err := b.ForgetTopic(topic)
-	return err
+	// The topic is gone, though not all of its files may be.
+	_, ferr := b.ForgetTopic(topic)
+	return errors.Join(err, ferr)
 }

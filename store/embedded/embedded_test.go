@@ -230,3 +230,41 @@ func TestADamagedStoreCostsNoRecord(t *testing.T) {
 		t.Errorf("%d records, %v; want 5", len(page.Records), err)
 	}
 }
+
+// TestRetentionOfProperties keeps offsets and records as long as a server.properties says, and shows that also where the
+// directory is only looked at.
+func TestRetentionOfProperties(t *testing.T) {
+	dir := t.TempDir()
+	props := filepath.Join(dir, "server.properties")
+	if err := os.WriteFile(props, []byte("offsets.retention.minutes=2147483647\nlog.retention.ms=1234\nlog.retention.check.interval.ms=3600000\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: dir, Still: true, Engine: store.Options{Properties: props}}
+	b, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CreateTopic(t.Context(), model.TopicSpec{Name: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(t.Context(), "readers", []model.Commit{{TopicPartition: model.TopicPartition{Topic: "t"}, LeaderEpoch: -1}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.Expire(time.Now().AddDate(50, 0, 0)); n != 0 || err != nil {
+		t.Errorf("after fifty years %d offsets are expired, %v", n, err)
+	}
+	shut(t, b)
+	src, err := Look(o, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, src)
+	topics, err := src.Topics(t.Context())
+	if err != nil || len(topics) != 1 || topics[0].Retention.MS != 1234 {
+		t.Errorf("topics %+v, %v: want retention.ms 1234", topics, err)
+	}
+	groups, err := src.Groups(t.Context())
+	if err != nil || len(groups) != 1 || len(groups[0].Offsets) != 1 || groups[0].Offsets[0].ExpiresAt < time.Now().AddDate(200, 0, 0).UnixMilli() {
+		t.Errorf("groups %+v, %v: want offsets kept for some centuries", groups, err)
+	}
+}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/logdir"
 )
 
@@ -17,8 +19,9 @@ import (
 // moment of each question, so that it never stands in the way of the broker.
 type look struct {
 	*logdir.Dir
-	path  string
-	state string
+	path   string
+	broker layout.Broker
+	state  string
 }
 
 // Look opens a data directory for reading. state is what is to be said of that, as "read-only: …"; "" for nothing.
@@ -31,8 +34,8 @@ func openLook(o Options, state string) (*look, error) {
 	if _, err := os.Stat(o.Dir); err != nil {
 		return nil, fmt.Errorf("the embedded broker has no data yet (%w); strata begins it, strata demo shows one, or name a Kafka log directory with --source", err)
 	}
-	dirs, err := o.dirs()
-	if err != nil {
+	var err error
+	if l.broker, err = o.broker(); err != nil {
 		return nil, err
 	}
 	configs := map[string]map[string]string{}
@@ -43,8 +46,13 @@ func openLook(o Options, state string) (*look, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		l.note(err)
 	}
-	l.Dir, err = logdir.Open(dirs, logdir.Options{
-		Configs: func(topic string) map[string]string { return configs[topic] }, Embedded: true, Name: o.Dir, Still: o.Still,
+	l.Dir, err = logdir.Open(l.broker.LogDirs, logdir.Options{
+		Configs: func(topic string) map[string]string {
+			all := maps.Clone(l.broker.Topic)
+			maps.Copy(all, configs[topic])
+			return all
+		},
+		Embedded: true, Name: o.Dir, Still: o.Still,
 	})
 	if err != nil {
 		return nil, err
@@ -74,7 +82,7 @@ func (l *look) store(do func(*groups.DB) error) error {
 // ask puts a question to the groups of a look.
 func ask[T any](l *look, question func(*groups.Service) (T, error)) (answer T, err error) {
 	err = l.store(func(db *groups.DB) error {
-		s := groups.New(db, l.Dir, groups.Options{ListBudget: time.Minute})
+		s := groups.New(db, l.Dir, groups.Options{ListBudget: time.Minute, Retention: offsetRetention(l.broker)})
 		answer, err = question(s)
 		return errors.Join(err, s.Close())
 	})

@@ -22,15 +22,11 @@ func Offsets(o Options) (model.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := o.dirs()
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
 	s := &offsets{look: l}
-	if s.db, err = groups.OpenDB(s.path, groups.DBOptions{TopicsExist: func() bool { return hasTopics(dirs) }}); err != nil {
+	if s.db, err = groups.OpenDB(s.path, groups.DBOptions{TopicsExist: func() bool { return hasTopics(l.broker.LogDirs) }}); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	s.Service = groups.New(s.db, s.Dir, groups.Options{})
+	s.Service = groups.New(s.db, s.Dir, groups.Options{Retention: offsetRetention(l.broker)})
 	return s, nil
 }
 

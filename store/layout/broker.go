@@ -26,19 +26,13 @@ type Broker struct {
 	NodeID     int32    // -1 where the file does not say
 	LogDirs    []string // nil where the file does not say
 	Partitions int32    // num.partitions: of a topic created without a number; default 1
-	AutoCreate bool     // auto.create.topics.enable; default true
 
-	RetentionCheckMS   int64 // log.retention.check.interval.ms; default 5 minutes
-	FlushCheckMS       int64 // log.flush.scheduler.interval.ms; default Unlimited
-	RecoveryPointMS    int64 // log.flush.offset.checkpoint.interval.ms; default one minute
-	LogStartMS         int64 // log.flush.start.offset.checkpoint.interval.ms; default one minute
-	RecoveryThreads    int   // num.recovery.threads.per.data.dir; default 2
-	ProducerExpiryMS   int64 // producer.id.expiration.ms; default a day
-	OffsetRetentionMS  int64 // offsets.retention.minutes; default 7 days
-	RebalanceDelayMS   int64 // group.initial.rebalance.delay.ms; default 3000
-	MinSessionMS       int64 // group.min.session.timeout.ms; default 6000
-	MaxSessionMS       int64 // group.max.session.timeout.ms; default 30 minutes
-	MaxMetadataLetters int   // offset.metadata.max.bytes; default 4096
+	RetentionCheckMS  int64 // log.retention.check.interval.ms; default 5 minutes
+	FlushCheckMS      int64 // log.flush.scheduler.interval.ms; default Unlimited
+	RecoveryPointMS   int64 // log.flush.offset.checkpoint.interval.ms; default one minute
+	RecoveryThreads   int   // num.recovery.threads.per.data.dir; default 2
+	ProducerExpiryMS  int64 // producer.id.expiration.ms; default a day
+	OffsetRetentionMS int64 // offsets.retention.minutes; default 7 days
 
 	Unknown []string // keys that no broker knows, each in a sentence with the nearest known ones
 	Unused  []string // keys that brokers know and that have no effect here
@@ -55,18 +49,12 @@ func BrokerDefaults(props []Property) Broker {
 	b.NodeID = int32(s.number("broker.id", -1, -1, math.MaxInt32))
 	b.NodeID = int32(s.number("node.id", int64(b.NodeID), 0, math.MaxInt32))
 	b.Partitions = int32(s.number("num.partitions", 1, 1, math.MaxInt32))
-	b.AutoCreate = s.boolean("auto.create.topics.enable", true)
 	b.RetentionCheckMS = s.number("log.retention.check.interval.ms", 300_000, 1, Unlimited)
 	b.FlushCheckMS = s.number("log.flush.scheduler.interval.ms", Unlimited, 1, Unlimited)
 	b.RecoveryPointMS = s.number("log.flush.offset.checkpoint.interval.ms", 60_000, 0, math.MaxInt32)
-	b.LogStartMS = s.number("log.flush.start.offset.checkpoint.interval.ms", 60_000, 0, math.MaxInt32)
 	b.RecoveryThreads = int(s.number("num.recovery.threads.per.data.dir", 2, 1, 1024))
 	b.ProducerExpiryMS = s.number("producer.id.expiration.ms", 86_400_000, 1, math.MaxInt32)
 	b.OffsetRetentionMS = 60_000 * s.number("offsets.retention.minutes", 10_080, 1, math.MaxInt32)
-	b.RebalanceDelayMS = s.number("group.initial.rebalance.delay.ms", 3000, 0, math.MaxInt32)
-	b.MinSessionMS = s.number("group.min.session.timeout.ms", 6000, 0, math.MaxInt32)
-	b.MaxSessionMS = s.number("group.max.session.timeout.ms", 1_800_000, 0, math.MaxInt32)
-	b.MaxMetadataLetters = int(s.number("offset.metadata.max.bytes", 4096, 0, math.MaxInt32))
 	for _, key := range []string{"log.dir", "log.dirs"} {
 		if p, ok := s.take(key); ok {
 			b.LogDirs = SplitList(p.Value)
@@ -109,19 +97,6 @@ func (s *settings) number(key string, def, low, high int64) int64 {
 		return def
 	}
 	return n
-}
-
-func (s *settings) boolean(key string, def bool) bool {
-	p, ok := s.take(key)
-	if !ok {
-		return def
-	}
-	d := ConfigDef{Type: Boolean}
-	if d.Validate(p.Value) != nil {
-		s.invalid(p, d.Allowed())
-		return def
-	}
-	return strings.EqualFold(strings.TrimSpace(p.Value), "true")
 }
 
 // topics takes the keys that set topic configs; of several that set the same the first in the table counts.

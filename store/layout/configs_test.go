@@ -174,7 +174,7 @@ log.preallocate=maybe
 		t.Fatal(err)
 	}
 	b := BrokerDefaults(props)
-	if b.NodeID != 4 || b.Partitions != 3 || b.AutoCreate || !reflect.DeepEqual(b.LogDirs, []string{"/data/a", "/data/b"}) ||
+	if b.NodeID != 4 || b.Partitions != 3 || !reflect.DeepEqual(b.LogDirs, []string{"/data/a", "/data/b"}) ||
 		b.RetentionCheckMS != 1000 || b.OffsetRetentionMS != 3600000 || b.FlushCheckMS != Unlimited || b.ProducerExpiryMS != 86400000 {
 		t.Errorf("%+v", b)
 	}
@@ -191,7 +191,7 @@ log.preallocate=maybe
 	}; len(b.Unknown) != 2 || !strings.HasPrefix(b.Unknown[0], want[0][:len(want[0])-1]) || b.Unknown[1] != want[1] {
 		t.Errorf("unknown: %q", b.Unknown)
 	}
-	if want := []string{"process.roles", "listeners", "listener.name.plaintext.ssl.keystore.location", "zookeeper.connect"}; !reflect.DeepEqual(b.Unused, want) {
+	if want := []string{"process.roles", "listeners", "listener.name.plaintext.ssl.keystore.location", "auto.create.topics.enable", "zookeeper.connect"}; !reflect.DeepEqual(b.Unused, want) {
 		t.Errorf("unused: %q", b.Unused)
 	}
 	if want := []string{
@@ -204,8 +204,8 @@ log.preallocate=maybe
 
 func TestBrokerWithoutAFile(t *testing.T) {
 	b := BrokerDefaults(nil)
-	if b.NodeID != -1 || b.LogDirs != nil || b.Partitions != 1 || !b.AutoCreate || len(b.Topic) != 0 || b.RetentionCheckMS != 300000 ||
-		b.RecoveryPointMS != 60000 || b.MaxMetadataLetters != 4096 || b.MinSessionMS != 6000 || b.Unknown != nil || b.Invalid != nil {
+	if b.NodeID != -1 || b.LogDirs != nil || b.Partitions != 1 || len(b.Topic) != 0 || b.RetentionCheckMS != 300000 ||
+		b.RecoveryPointMS != 60000 || b.OffsetRetentionMS != 604800000 || b.Unknown != nil || b.Invalid != nil {
 		t.Errorf("%+v", b)
 	}
 	for hours, want := range map[string]string{"-1": "-1", "168": "604800000", "2147483647": "7730941129200000"} {
