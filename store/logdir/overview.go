@@ -114,6 +114,7 @@ func (d *Dir) stopFacts(r *root, o *model.DirOverview) {
 		pid, held = lockHolder(lock)
 	}
 	_, lockErr := os.Stat(lock)
+	b, err := readSmall(filepath.Join(r.path, layout.CleanShutdownFile))
 	switch {
 	case d.o.Embedded:
 		fact(o, "lock", "held by this process", "")
@@ -121,12 +122,13 @@ func (d *Dir) stopFacts(r *root, o *model.DirOverview) {
 		fact(o, "lock", "held by process "+strconv.Itoa(pid), "a broker is running on it")
 	case held:
 		fact(o, "lock", "held by another process", "a broker is running on it")
+	case lockErr == nil && err == nil:
+		fact(o, "lock", "left behind", "nobody holds it: old brokers leave it when they stop")
 	case lockErr == nil:
 		fact(o, "lock", "left behind", "nobody holds it: the broker was killed")
 	default:
 		fact(o, "lock", "none", "")
 	}
-	b, err := readSmall(filepath.Join(r.path, layout.CleanShutdownFile))
 	switch {
 	case err == nil:
 		note := ""

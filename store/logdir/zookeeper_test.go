@@ -2,6 +2,7 @@ package logdir
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/strata-kafka/strata/model"
@@ -104,5 +105,19 @@ func TestZooKeeperBrokerIsWhole(t *testing.T) {
 	must(t, err)
 	if sum.Records < 1000 {
 		t.Errorf("checked %d records", sum.Records)
+	}
+}
+
+func TestZooKeeperBrokerOverview(t *testing.T) {
+	d := openArchive(t, unpack(t, zookeeperArchive), Options{})
+	over, err := d.Overview(t.Context())
+	must(t, err)
+	for name, want := range map[string]string{"mode": "ZooKeeper", "broker id": "0", "cluster id": "none", "last stop": "clean", "lock": "left behind"} {
+		if got := factOf(over[0], name); got.Value != want || strings.Contains(got.Note, "killed") {
+			t.Errorf("%s is %q (%s), want %q", name, got.Value, got.Note, want)
+		}
+	}
+	if len(over[0].Faults) > 0 {
+		t.Errorf("faults %+v", over[0].Faults)
 	}
 }
