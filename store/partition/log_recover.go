@@ -56,6 +56,8 @@ func (l *Log) recoverFrom(first int, point int64) (cuts []segment.Cut, err error
 	for i := first; i < len(l.segs); i++ {
 		base := l.segs[i].base
 		if i > first {
+			// That it was read says nothing of the disk: what a killed process wrote may lie in the system's memory only.
+			l.unsynced = append(l.unsynced, l.active)
 			if err := l.snapshotAt(base); err != nil {
 				return cuts, err
 			}
@@ -156,7 +158,7 @@ func (l *Log) finishRecovery(cuts *[]segment.Cut) error {
 		if err := s.Suspend(); err != nil {
 			return err
 		}
-		l.active, l.sealed, l.segs, end = s, false, []piece{{base: start}}, start
+		l.active, l.sealed, l.segs, l.unsynced, end = s, false, []piece{{base: start}}, nil, start
 	}
 	l.firstBase.Store(l.segs[0].base)
 	l.o.Point, l.o.Start = min(l.o.Point, end), start
@@ -164,7 +166,7 @@ func (l *Log) finishRecovery(cuts *[]segment.Cut) error {
 	l.known.Store(&Bounds{Start: start, End: end, HighWatermark: end, LastStable: end})
 	l.publish(end)
 	l.begin()
-	l.unsynced, l.newFiles = append(l.unsynced, l.active), true
+	l.newFiles = true
 	if l.sealed {
 		return l.roll(end)
 	}

@@ -315,3 +315,28 @@ func (b *bench) whole(n int) {
 		b.t.Fatalf("%d bytes, want %d batches of %d", len(all), n, size)
 	}
 }
+
+// TestRecoveredIsFlushed has the next flush reach all that was recovered: a killed process may have left any of it in the
+// system's memory only, and the recovery point must not say more than what is on the disk.
+func TestRecoveredIsFlushed(t *testing.T) {
+	b := newBench(t, map[string]string{"segment.bytes": "172"})
+	for range 6 {
+		b.append(1, day0)
+	}
+	b.crash(2)
+	waiting := func() (bases []int64) {
+		for _, s := range append(slices.Clone(b.log.unsynced), b.log.active) {
+			bases = append(bases, s.Base())
+		}
+		return bases
+	}
+	if got := waiting(); !slices.Equal(got, []int64{2, 4}) {
+		t.Errorf("segments %v wait for a flush, want those from the recovery point on", got)
+	}
+	if err := b.log.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if got, point := waiting(), b.log.RecoveryPoint(); !slices.Equal(got, []int64{4}) || point != 6 {
+		t.Errorf("after a flush segments %v wait and the recovery point is %d", got, point)
+	}
+}
