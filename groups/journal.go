@@ -11,8 +11,30 @@ import (
 	"github.com/strata-kafka/strata/model"
 )
 
-// maxJournal is how many resets the journal keeps; the oldest go first.
-const maxJournal = 10_000
+// The bounds of the journal; the oldest entries go first, and the newest stays in any case.
+const (
+	maxJournal      = 10_000   // resets
+	maxJournalBytes = 64 << 20 // of their entries, each of which has a row a partition: Journal reads them all
+)
+
+// trimJournal removes the oldest entries beyond so many, or so many bytes.
+func trimJournal(journal *bbolt.Bucket, entries, size int) error {
+	var old [][]byte
+	c, n := journal.Cursor(), 0
+	for k, v := c.Last(); k != nil; k, v = c.Prev() {
+		n++
+		size -= len(v)
+		if n > entries || n > 1 && size < 0 {
+			old = append(old, bytes.Clone(k))
+		}
+	}
+	for _, k := range old {
+		if err := journal.Delete(k); err != nil {
+			return fmt.Errorf("trim the journal: %w", err)
+		}
+	}
+	return nil
+}
 
 // whereDelete stands in the journal for the deletion of a group.
 const whereDelete = "delete group"

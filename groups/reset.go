@@ -259,10 +259,7 @@ func (s *Service) write(tx *bbolt.Tx, e *model.JournalEntry, now int64) error {
 	if err := journal.Put(journalKey(id), appendJournal(nil, *e)); err != nil {
 		return fmt.Errorf("store the journal entry: %w", err)
 	}
-	if id > maxJournal {
-		return journal.Delete(journalKey(id - maxJournal))
-	}
-	return nil
+	return trimJournal(journal, maxJournal, maxJournalBytes)
 }
 
 // readBack compares what is stored with what was planned.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/strata-kafka/strata/model"
 )
 
@@ -354,5 +356,40 @@ func TestJournalIsBounded(t *testing.T) {
 	js, err := s.Journal(t.Context())
 	if err != nil || len(js) != maxJournal || js[0].ID != maxJournal+1 || js[len(js)-1].ID != 2 {
 		t.Errorf("%d entries, %v", len(js), err)
+	}
+}
+
+// TestJournalTrims keeps the newest entries within either bound, and the newest of all whatever its size.
+func TestJournalTrims(t *testing.T) {
+	for name, tc := range map[string]struct{ entries, size, want int }{
+		"room for all":       {9, 1000, 5},
+		"too many":           {3, 1000, 3},
+		"too large":          {9, 250, 2},
+		"the newest too":     {9, 50, 1},
+		"too many and large": {1, 150, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, _ := shop(t)
+			err := s.db.update(func(tx *bbolt.Tx) error {
+				journal := tx.Bucket([]byte(journalBucket))
+				for i := range uint64(5) {
+					if err := journal.Put(journalKey(i+1), make([]byte, 100)); err != nil {
+						return err
+					}
+				}
+				if err := trimJournal(journal, tc.entries, tc.size); err != nil {
+					return err
+				}
+				n := 0
+				err := journal.ForEach(func(_, _ []byte) error { n++; return nil })
+				if n != tc.want || journal.Get(journalKey(5)) == nil {
+					t.Errorf("%d entries are left, want the newest %d", n, tc.want)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
