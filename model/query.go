@@ -147,7 +147,7 @@ type TailQuery struct {
 	Regexp    bool
 	Fold      bool
 	Committed bool
-	// Keep is how many records the tail keeps; 0 means 10,000. Keys and values kept are bounded to 32 MiB besides.
+	// Keep is how many records the tail keeps; 0 means 10,000. Keys, values and headers kept are bounded to 10 MiB besides.
 	Keep int
 	// Block makes the tail wait for Release instead of dropping what does not fit.
 	Block bool

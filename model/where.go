@@ -105,7 +105,7 @@ func parseAgo(s string) (time.Duration, bool) {
 		}
 	}
 	rest, err := time.ParseDuration(s)
-	if err != nil || rest < 0 || s == "0" {
+	if err != nil || rest < 0 || s == "0" || d+rest < 0 {
 		return 0, false
 	}
 	return d + rest, true

@@ -9,8 +9,19 @@ import (
 	"github.com/strata-kafka/strata/store/partition"
 )
 
-// liveView returns the view of a live partition; of what was deleted nothing is counted.
+// liveView returns the view of a live partition; of what was deleted nothing is counted. That a topic is gone is said
+// without the names that resemble it: groups ask that for every partition of it at every look, and nobody has mistyped.
 func (d *Dir) liveView(ctx context.Context, tp model.TopicPartition) (*partition.View, error) {
+	d.mu.Lock()
+	t := d.topics[tp.Topic]
+	there := t != nil && len(t.live) > 0
+	d.mu.Unlock()
+	if err := d.begin(ctx); err != nil {
+		return nil, err
+	}
+	if !there {
+		return nil, fmt.Errorf("%w: %q", model.ErrNoTopic, tp.Topic)
+	}
 	p, v, err := d.viewPart(ctx, tp)
 	if err == nil && p.state != model.Live {
 		return nil, fmt.Errorf("%w: %s is a leftover (%s)", model.ErrNoPartition, tp, p.state)
