@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/strata-kafka/strata/model"
@@ -28,6 +29,7 @@ func (l *Log) list() error {
 		return fmt.Errorf("list %s: %w", l.o.TP, err)
 	}
 	l.segs, l.snapshots = nil, nil
+	var indexes []layout.File
 	for _, e := range entries {
 		f, ok := layout.ParseFileName(e.Name())
 		if !ok || f.Suffix != "" || !e.Type().IsRegular() {
@@ -42,11 +44,34 @@ func (l *Log) list() error {
 			l.segs = append(l.segs, piece{base: f.Base, size: fi.Size()})
 		case layout.KindSnapshot:
 			l.snapshots = append(l.snapshots, f.Base)
+		case layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex:
+			indexes = append(indexes, f)
 		}
 	}
-	slices.SortFunc(l.segs, func(a, b piece) int { return int(min(max(a.base-b.base, -1), 1)) })
+	slices.SortFunc(l.segs, func(a, b piece) int { return cmpOffset(a.base, b.base) })
 	slices.Sort(l.snapshots)
+	if err := l.dropOrphans(indexes); err != nil {
+		return err
+	}
 	return l.adopt()
+}
+
+// dropOrphans removes the indexes whose .log is gone, as a crash within a segment's deletion leaves them.
+func (l *Log) dropOrphans(indexes []layout.File) error {
+	n := 0
+	for _, f := range indexes {
+		if _, ok := slices.BinarySearchFunc(l.segs, f.Base, func(p piece, base int64) int { return cmpOffset(p.base, base) }); ok {
+			continue
+		}
+		if err := os.Remove(filepath.Join(l.o.Dir, f.String())); err != nil {
+			return fmt.Errorf("tidy %s: %w", l.o.TP, err)
+		}
+		n++
+	}
+	if n > 0 {
+		l.notice(fmt.Sprintf("%s: removed %d indexes whose .log is gone", l.o.TP, n))
+	}
+	return nil
 }
 
 // adopt takes over what list has found.

@@ -158,7 +158,7 @@ func TestLeftovers(t *testing.T) {
 	first, second := b.read(layout.FileName(0, layout.KindLog)), b.read(layout.FileName(2, layout.KindLog))
 	for name, content := range map[string]string{
 		".log.swap": first[75:] + second, ".index.swap": "", ".timeindex.swap": "", // offsets 1 to 3
-		"4.log.cleaned": "half", "4.log.swap": "half done", "9.log.deleted": "old",
+		"4.log.cleaned": "half", "4.log.swap": "half done", "9.log.deleted": "old", "9.index": "what its", "9.timeindex": "deletion has left",
 	} {
 		number, kind, _ := strings.Cut(name, ".")
 		if err := os.WriteFile(filepath.Join(b.dir, fmt.Sprintf("%020s.%s", number, kind)), []byte(content), 0o644); err != nil {
@@ -181,8 +181,11 @@ func TestLeftovers(t *testing.T) {
 			t.Errorf("left %v", got)
 		}
 	}
-	if len(b.notices) != 4 {
-		t.Errorf("notices %q, want four", b.notices)
+	if got := b.files("index"); !slices.Equal(got, []string{".index", ".timeindex", "4.index", "4.timeindex"}) {
+		t.Errorf("indexes %v", got)
+	}
+	if len(b.notices) != 5 {
+		t.Errorf("notices %q, want five", b.notices)
 	}
 	if a := b.append(1, day0); a.First != 5 {
 		t.Errorf("appended at %d, want 5", a.First)
