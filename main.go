@@ -28,7 +28,7 @@ import (
 func main() {
 	early.Restore()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed stdout is an error of writing, and no sudden end
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := cli.Run(ctx, os.Args[1:], version(), cli.IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutTTY: terminal(os.Stdout), ErrTTY: terminal(os.Stderr),
 	}, cli.Engines{OpenDirs: openDirs, OpenData: openData, OpenDemo: openDemo, Explore: explore})
@@ -56,6 +56,11 @@ func openDirs(_ context.Context, paths []string, o cli.DirOptions) (model.Source
 			return nil, fmt.Errorf("%w: %s is a file; give one file, or directories", model.ErrInvalid, paths[0])
 		}
 		return logdir.OpenFile(paths[0], lo)
+	}
+	for _, p := range paths {
+		if err := logdir.Recognize(p); err != nil {
+			return nil, err
+		}
 	}
 	return logdir.Open(paths, lo)
 }

@@ -127,6 +127,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no such flag":      {[]string{"read", "kitchen", "--frm", "1"}, `unknown flag: --frm; see strata read --help`},
 		"no such zone":      {[]string{"topics", "--tz", "Mars/Base"}, `no such time zone`},
 		"no data yet":       {[]string{"topics"}, `no data yet`},
+		"no log directory":  {[]string{"topics", "-s", "/usr"}, `/usr: no meta.properties and no partition's folder`},
+		"its parent":        {[]string{"topics", "-s", filepath.Dir(dir)}, `did you mean .*/logs\?`},
 		"a bad place":       {[]string{"read", "kitchen", "-s", dir, "--from", "yesterday"}, `want an offset, a time`},
 	} {
 		t.Run(name, func(t *testing.T) {
