@@ -283,6 +283,36 @@ func TestDeletingOverRestart(t *testing.T) {
 	}
 }
 
+// TestDeletionCutShort opens what a process leaves that was killed while it deleted a topic: it says so, and the deletion
+// can be made again.
+func TestDeletionCutShort(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, Options{}, dir)
+	create(t, e, "t", 3)
+	produce(t, e, tp("t", 2), "a")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"t-0", "t-1"} {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, name+".0123456789abcdef0123456789abcdef-delete")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e = open(t, Options{}, dir)
+	if n := strings.Join(e.Notices(), "\n"); !strings.Contains(n, "folders of 2 of its 3 partitions are missing") {
+		t.Errorf("notices %q", n)
+	}
+	if got := values(t, dir, tp("t", 2)); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("records %q", got)
+	}
+	if err := e.DeleteTopic(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Topics(); len(got) != 0 {
+		t.Errorf("topics %v", got)
+	}
+}
+
 // TestDeletedForEver keeps the files of what was deleted where the config says that they are never to be removed.
 func TestDeletedForEver(t *testing.T) {
 	dir := t.TempDir()

@@ -305,18 +305,26 @@ func (e *Engine) logOptions(d *logDir, t *topic, tp model.TopicPartition) partit
 	}
 }
 
-// recover checks the logs that were not stopped cleanly, and forgets topics that have configs but no folder.
+// recover checks the logs that were not stopped cleanly, forgets topics that have configs but no folder, and tells of
+// those that lack some.
 func (e *Engine) recover() error {
 	var todo []*partition.Log
-	for name, t := range e.topics {
+	for _, name := range e.names() {
+		t := e.topics[name]
 		if len(t.parts) == 0 {
 			delete(e.topics, name)
 			continue
 		}
+		missing := 0
 		for _, l := range t.parts {
-			if l != nil && !l.Clean() {
+			if l == nil {
+				missing++
+			} else if !l.Clean() {
 				todo = append(todo, l)
 			}
+		}
+		if missing > 0 {
+			e.notice(fmt.Sprintf("topic %s: the folders of %d of its %d partitions are missing, as when its deletion was cut short; delete it anew, or put them back", name, missing, len(t.parts)))
 		}
 	}
 	slices.SortFunc(todo, func(a, b *partition.Log) int { return a.TP().Compare(b.TP()) })
