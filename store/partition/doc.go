@@ -40,6 +40,9 @@
 //     goes on where a file has grown.
 //   - A search and a check work on chunks of two mebibytes, cut where the index says that batches begin. The index is not
 //     trusted for that: a chunk that does not begin or end with a batch makes the rest be read in one go.
+//   - A time is searched for in all segments. A broker looks into one: the first whose youngest record is young enough, or
+//     whose file is, when compaction has left nothing with a time in it; then it says that there is no such record, which
+//     is wrong where a later segment has one.
 //   - A Log opens nothing before it is written to. After a clean stop its end is the recovery point, and a folder is listed
 //     when someone asks for its start.
 //   - Batches that come together are indexed and rolled as if they had come one by one: what lies on disk must not depend
