@@ -70,7 +70,7 @@ func (l *Log) Append(raw []byte, o AppendOptions) (Appended, error) {
 // check parses and validates the batches. It needs no lock.
 func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicConfig) error {
 	lim := record.Limits{
-		MaxBytes:      int(cfg.MaxMessageBytes),
+		MaxBytes:      int(min(cfg.MaxMessageBytes, segment.DefaultMaxBatch)), // what is written must be readable
 		NeedKeys:      cfg.Compact,
 		LogAppendTime: cfg.LogAppendTime,
 		Internal:      o.Internal,

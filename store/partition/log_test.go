@@ -45,6 +45,15 @@ func newBench(t *testing.T, configs map[string]string) *bench {
 	return b
 }
 
+// huge is a good batch that no reader takes into memory.
+func huge(b *bench) []byte {
+	raw, err := record.AppendBatch(nil, record.Spec{}, []record.Input{{Timestamp: day0, Value: make([]byte, segment.DefaultMaxBatch)}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return raw
+}
+
 // batch makes a batch of n records dated ms.
 func (b *bench) batch(n int, ms int64) []byte {
 	b.t.Helper()
@@ -277,6 +286,7 @@ func TestAppendRefuses(t *testing.T) {
 		"a second one cut off":  {nil, func(b *bench) []byte { return append(good(b), good(b)[:70]...) }, record.Invalid},
 		"nothing":               {nil, func(*bench) []byte { return nil }, record.Invalid},
 		"a large batch":         {map[string]string{"max.message.bytes": "60"}, good, record.TooLarge},
+		"unreadably large":      {map[string]string{"max.message.bytes": "200000000"}, huge, record.TooLarge},
 		"larger than a segment": {map[string]string{"segment.bytes": "60"}, good, record.TooLarge},
 		"from the future":       {nil, func(b *bench) []byte { return b.batch(1, day0+3600001) }, record.BadTimestamp},
 		"from the past":         {map[string]string{"message.timestamp.before.max.ms": "10"}, func(b *bench) []byte { return b.batch(1, day0-11) }, record.BadTimestamp},
