@@ -3,125 +3,37 @@
 package e2e
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/charmbracelet/x/vt"
-	"github.com/creack/pty"
+	"github.com/strata-kafka/strata/ui/termtest"
 )
 
-// terminal is the program in a terminal, and what it shows.
+// terminal is the program in a terminal.
 type terminal struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	file *os.File
-	done chan error
-
-	mu  sync.Mutex
-	emu *vt.Emulator
-	raw bytes.Buffer
+	*termtest.Terminal
+	t *testing.T
 }
 
 // start runs the program in a terminal of a size.
 func (w *world) start(cols, rows int, args ...string) *terminal {
 	w.t.Helper()
-	x := &terminal{t: w.t, cmd: exec.Command(binary, args...), emu: vt.NewEmulator(cols, rows), done: make(chan error, 1)}
-	x.cmd.Env, x.cmd.Dir = w.env(), w.home
-	var err error
-	if x.file, err = pty.StartWithSize(x.cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
-		w.t.Fatal(err)
-	}
-	go func() { _, _ = io.Copy(x.file, x.emu) }() // the terminal's answers; ends when the terminal is closed
-	go x.show()
-	w.t.Cleanup(func() {
-		_ = x.cmd.Process.Kill()
-		_ = x.file.Close()
-	})
-	return x
-}
-
-// show feeds the emulator until the program has ended.
-func (x *terminal) show() {
-	b := make([]byte, 32<<10)
-	for {
-		n, err := x.file.Read(b)
-		x.mu.Lock()
-		x.raw.Write(b[:n])
-		_, _ = x.emu.Write(b[:n])
-		x.mu.Unlock()
-		if err != nil { // EIO when the program has ended
-			x.done <- x.cmd.Wait()
-			return
-		}
-	}
-}
-
-func (x *terminal) screen() string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.emu.String()
-}
-
-// wait waits until the screen matches.
-func (x *terminal) wait(re string) {
-	x.t.Helper()
-	want := regexp.MustCompile(re)
-	x.until(func() bool { return want.MatchString(x.screen()) }, "no "+re+" on the screen")
-}
-
-func (x *terminal) until(ok func() bool, what string) {
-	x.t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline:
-			x.t.Fatalf("%s:\n%s", what, x.screen())
-		case <-tick.C:
-		}
-	}
-}
-
-func (x *terminal) press(keys string) {
-	x.t.Helper()
-	if _, err := x.file.WriteString(keys); err != nil {
-		x.t.Fatal(err)
-	}
+	cmd := exec.Command(binary, args...)
+	cmd.Env, cmd.Dir = w.env(), w.home
+	return &terminal{termtest.Start(w.t, cmd, cols, rows), w.t}
 }
 
 // ends waits for the end of the program, and checks that the terminal is as it was.
 func (x *terminal) ends() int {
 	x.t.Helper()
-	select {
-	case err := <-x.done:
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			x.t.Fatal(err)
-		}
-	case <-time.After(30 * time.Second):
-		x.t.Fatalf("it does not end:\n%s", x.screen())
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.emu.IsAltScreen() {
-		x.t.Error("the alternate screen was not left")
-	}
-	if strings.LastIndex(x.raw.String(), "\x1b[?25l") > strings.LastIndex(x.raw.String(), "\x1b[?25h") {
-		x.t.Error("the cursor was left hidden")
-	}
-	return x.cmd.ProcessState.ExitCode()
+	code := x.End()
+	x.Restored()
+	return code
 }
 
 // sequences are the control sequences that the program itself uses: styles, cursor, erasing, modes.
@@ -130,9 +42,7 @@ var sequences = regexp.MustCompile(`^\x1b(\[[0-9;:]*[mABCDEFGHJKLMPSTXdfr]|\[\?[
 // clean checks that nothing reached the terminal but text and the program's own sequences.
 func (x *terminal) clean() {
 	x.t.Helper()
-	x.mu.Lock()
-	b := x.raw.String()
-	x.mu.Unlock()
+	b := x.Raw()
 	for i := 0; i < len(b); {
 		switch c := b[i]; {
 		case c == 0x1b:
@@ -154,22 +64,22 @@ func (x *terminal) clean() {
 func TestDemoFromTheFirstKeyToTheLast(t *testing.T) {
 	w := newWorld(t)
 	x := w.start(120, 40, "demo")
-	x.wait(`orders +3 +[\d,]+`)
-	x.wait(`clicks .* \d+/s`)
-	x.press("/orders\r")
-	x.wait(`1 of 5`)
-	x.press("\r")
-	x.wait(`strata ▸ orders`)
-	x.press("\r")
-	x.wait(`log start`)
-	x.press("\r")
-	x.wait(`zstd`)
-	x.press("?")
-	x.wait(`help and all keys`)
-	x.press("\x1b")
-	x.wait(`batch 1 of`)
-	x.until(func() bool { return !strings.Contains(x.screen(), "help and all keys") }, "help stays")
-	x.press("q")
+	x.Wait(`orders +3 +[\d,]+`)
+	x.Wait(`clicks .* \d+/s`)
+	x.Type("/orders\r")
+	x.Wait(`1 of 5`)
+	x.Type("\r")
+	x.Wait(`strata ▸ orders`)
+	x.Type("\r")
+	x.Wait(`log start`)
+	x.Type("\r")
+	x.Wait(`zstd`)
+	x.Type("?")
+	x.Wait(`help and all keys`)
+	x.Type("\x1b")
+	x.Wait(`batch 1 of`)
+	x.Until(func() bool { return !strings.Contains(x.Screen(), "help and all keys") }, "help stays")
+	x.Type("q")
 	if code := x.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -185,8 +95,8 @@ func TestSignalsLeaveTheTerminalWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			x := w.start(80, 24, "demo")
-			x.wait(`orders`)
-			if err := x.cmd.Process.Signal(sig); err != nil {
+			x.Wait(`orders`)
+			if err := x.Cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
 			x.ends()
@@ -201,12 +111,12 @@ func TestSignalsLeaveTheTerminalWhole(t *testing.T) {
 func TestAnEmptyBrokerTeaches(t *testing.T) {
 	w := newWorld(t)
 	x := w.start(80, 24)
-	x.wait(`no topic`)
-	x.press("c")
-	x.wait(`▸ create|▸ new topic`)
-	x.press("\x1b")
-	x.wait(`there are no topics here`)
-	x.press("q")
+	x.Wait(`no topic`)
+	x.Type("c")
+	x.Wait(`▸ create|▸ new topic`)
+	x.Type("\x1b")
+	x.Wait(`there are no topics here`)
+	x.Type("q")
 	x.ends()
 	w.run(0, "", "topics")
 }
@@ -214,26 +124,15 @@ func TestAnEmptyBrokerTeaches(t *testing.T) {
 func TestResizeStorm(t *testing.T) {
 	w := newWorld(t)
 	x := w.start(120, 40, "demo")
-	x.wait(`orders`)
+	x.Wait(`orders`)
 	for i := range 60 {
-		cols, rows := 20+(i*37)%180, 5+(i*13)%60
-		x.mu.Lock()
-		x.emu.Resize(cols, rows)
-		x.mu.Unlock()
-		if err := pty.Setsize(x.file, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
-			t.Fatal(err)
-		}
-		x.press("j")
+		x.Resize(20+(i*37)%180, 5+(i*13)%60)
+		x.Type("j")
 	}
-	x.mu.Lock()
-	x.emu.Resize(100, 30)
-	x.mu.Unlock()
-	if err := pty.Setsize(x.file, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
-		t.Fatal(err)
-	}
-	x.press("\x0c")
-	x.wait(`strata ▸ topics.*embedded`)
-	x.press("q")
+	x.Resize(100, 30)
+	x.Type("\x0c")
+	x.Wait(`strata ▸ topics.*embedded`)
+	x.Type("q")
 	if code := x.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -255,20 +154,20 @@ func TestHostileBytesNeverReachTheTerminal(t *testing.T) {
 		w.run(0, "", "produce", "hostile", "-k", h[:min(len(h), 1000)], "-v", h, "-H", h[:min(len(h), 1000)]+"=1")
 	}
 	x := w.start(100, 30, "hostile/0@3")
-	x.wait(`x9b31m`)
+	x.Wait(`x9b31m`)
 	for i := 2; i >= 0; i-- {
-		x.press("v[")
-		x.wait("▸ @" + strconv.Itoa(i) + ` `)
+		x.Type("v[")
+		x.Wait("▸ @" + strconv.Itoa(i) + ` `)
 	}
-	x.press("vvv")
-	x.wait(`␛\[2J`)
-	x.press("\x1b")
-	x.wait(`BASE OFFSET`)
-	x.press("r")
-	x.wait(`OFFSET +TIME`)
-	x.press("G")
-	x.wait(`xxxxxxxx`)
-	x.press("q")
+	x.Type("vvv")
+	x.Wait(`␛\[2J`)
+	x.Type("\x1b")
+	x.Wait(`BASE OFFSET`)
+	x.Type("r")
+	x.Wait(`OFFSET +TIME`)
+	x.Type("G")
+	x.Wait(`xxxxxxxx`)
+	x.Type("q")
 	x.ends()
 	x.clean()
 	r := w.run(0, "", "read", "hostile", "--json")

@@ -128,7 +128,7 @@ func TestHex(t *testing.T) {
 	x.SetData(make([]byte, 10_000), 0)
 	x.Light(9000, 4)
 	x.View(80, 10)
-	if row := int64(9000/x.perRow); x.Top() > row || x.Top()+10 <= row {
+	if row := int64(9000 / x.perRow); x.Top() > row || x.Top()+10 <= row {
 		t.Errorf("lit bytes in row %d, screen from row %d", row, x.Top())
 	}
 }
