@@ -245,7 +245,13 @@ func (p *palette) enter(r *root) tea.Cmd {
 			return r.goTo(typed)
 		}
 	}
-	if o, ok := p.chosen(); ok {
+	o, ok := p.chosen()
+	if r.names.load.Busy() && typed != "" && p.list.Cursor() == 0 && !strings.HasPrefix(strings.ToLower(o.text), strings.ToLower(typed)) {
+		// Typed faster than the names come: no command may run that only holds the letters. The page that opens says it
+		// when nothing is called so.
+		return r.goTo(typed)
+	}
+	if ok {
 		return o.run()
 	}
 	if typed == "" {

@@ -491,3 +491,20 @@ func TestRunWantsATerminal(t *testing.T) {
 		t.Errorf("into a file: %v", err)
 	}
 }
+
+// TestPaletteIsFasterThanTheNames types a topic before any name has come: it must be gone to, and no command run that
+// holds the same letters.
+func TestPaletteIsFasterThanTheNames(t *testing.T) {
+	g := newRig(t, Options{})
+	g.Update(uitest.Key(":")) // what it asks for is never answered
+	for _, k := range "oe" {
+		g.Update(uitest.Key(string(k)))
+	}
+	if p := g.overlay.(*palette); len(p.found) == 0 {
+		t.Fatal("no command holds these letters: the test shows nothing")
+	}
+	g.press("enter")
+	if a := g.top().address(); a.Topic != "oe" {
+		t.Errorf("went to %q", a)
+	}
+}
