@@ -53,8 +53,8 @@ type logDir struct {
 	lock   *dirLock
 	meta   layout.Meta
 	clean  bool
-	points map[model.TopicPartition]int64 // recovery points, as read
-	starts map[model.TopicPartition]int64 // log start offsets, as read
+	points map[model.TopicPartition]int64 // recovery points, as read; while opening only
+	starts map[model.TopicPartition]int64 // log start offsets, likewise
 }
 
 // topic is a topic with its logs.

@@ -229,22 +229,25 @@ func (e *Engine) load(d *logDir) error {
 
 // dropStale writes the checkpoints anew where they have lines of partitions that are gone, as a crash within DeleteTopic
 // leaves them: to a partition that is made under such a name later, and not stopped cleanly, they would mean that its
-// records lie below the log start.
+// records lie below the log start. What was read of them is not needed any more.
 func (e *Engine) dropStale() error {
 	gone := func(lines map[model.TopicPartition]int64) bool {
 		for tp := range lines {
-			if _, err := e.Log(tp); err != nil {
+			if t := e.topics[tp.Topic]; t == nil || int(tp.Partition) >= len(t.parts) || t.parts[tp.Partition] == nil {
 				return true
 			}
 		}
 		return false
 	}
+	stale := false
 	for _, d := range e.dirs {
-		if gone(d.points) || gone(d.starts) {
-			return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.syncDirs())
-		}
+		stale = stale || gone(d.points) || gone(d.starts)
+		d.points, d.starts = nil, nil // the logs know them
 	}
-	return nil
+	if !stale {
+		return nil
+	}
+	return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.syncDirs())
 }
 
 // readOffsets reads a checkpoint. One that cannot be read counts as empty, as in Kafka, and is told.

@@ -35,6 +35,25 @@ func (e *Engine) begin(ctx context.Context) (done func(), err error) {
 	return e.running.RUnlock, nil
 }
 
+// take finds a topic to be changed: Close, and other changes, wait until done is called. Errors are those of begin and
+// topic.
+func (e *Engine) take(ctx context.Context, name string) (t *topic, done func(), err error) {
+	end, err := e.begin(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.admin.Lock()
+	done = func() {
+		e.admin.Unlock()
+		end()
+	}
+	if t, err = e.topic(name); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return t, done, nil
+}
+
 // names returns the topics' names. e.mu must be held.
 func (e *Engine) names() []string { return slices.Sorted(maps.Keys(e.topics)) }
 
@@ -249,17 +268,11 @@ func (e *Engine) emptiest(counts map[*logDir]int) *logDir {
 
 // GrowTopic gives a topic more partitions. Errors wrap model.ErrNoTopic and model.ErrInvalid.
 func (e *Engine) GrowTopic(ctx context.Context, name string, partitions int32) error {
-	done, err := e.begin(ctx)
+	t, done, err := e.take(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer done()
-	e.admin.Lock()
-	defer e.admin.Unlock()
-	t, err := e.topic(name)
-	if err != nil {
-		return err
-	}
 	if have := len(t.parts); int(partitions) <= have || partitions > maxPartitions {
 		return fmt.Errorf("%w number of partitions %d: %s has %d, want more, and at most %d", model.ErrInvalid, partitions, name, have, maxPartitions)
 	}
@@ -289,17 +302,11 @@ func (e *Engine) topicID(t *topic) layout.ID {
 // AlterTopic changes a topic's own configs, from now on, and has its retention looked at. Errors wrap model.ErrNoTopic
 // and model.ErrInvalid; then nothing is changed.
 func (e *Engine) AlterTopic(ctx context.Context, name string, changes []model.ConfigChange) error {
-	done, err := e.begin(ctx)
+	t, done, err := e.take(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer done()
-	e.admin.Lock()
-	defer e.admin.Unlock()
-	t, err := e.topic(name)
-	if err != nil {
-		return err
-	}
 	configs, err := change(t.configs, changes)
 	if err != nil {
 		return fmt.Errorf("alter topic %s: %w", name, err)
@@ -321,17 +328,11 @@ func (e *Engine) AlterTopic(ctx context.Context, name string, changes []model.Co
 // DeleteTopic deletes a topic: its folders are renamed at once, and removed after file.delete.delay.ms. Errors wrap
 // model.ErrNoTopic.
 func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
-	done, err := e.begin(ctx)
+	t, done, err := e.take(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer done()
-	e.admin.Lock()
-	defer e.admin.Unlock()
-	t, err := e.topic(name)
-	if err != nil {
-		return err
-	}
 	due := layout.After(e.nowMS(), e.config(t.configs).FileDeleteDelayMS)
 	logs := e.topicLogs(name)
 	e.mu.Lock()
