@@ -219,10 +219,7 @@ func (p *batches) Status() string {
 	if p.hunt.Busy() {
 		s = "looked at " + kit.Number(p.hunted.looked) + " for damage (c stops) · " + s
 	}
-	if p.err != nil {
-		s = kit.Safe(p.err.Error(), 80) + " · " + s
-	}
-	return s
+	return page.WithFault(s, p.err)
 }
 
 // at returns the batch under the cursor, if it has come.

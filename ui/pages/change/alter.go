@@ -198,10 +198,7 @@ func (p *alter) Status() string {
 		}
 	}
 	s := kit.Number(int64(own)) + " set, " + kit.Number(int64(len(p.all)-own)) + " at their defaults · " + kit.Plural(p.parts, "partition")
-	if p.err != nil {
-		s = kit.Safe(p.err.Error(), 80) + " · " + s
-	}
-	return s
+	return page.WithFault(s, p.filter.Err(), p.err)
 }
 
 // Filter implements page.Filterer.

@@ -205,10 +205,7 @@ func (p *check) Status() string {
 			s += kit.Number(n) + " " + string(sev)
 		}
 	}
-	if p.filter.Err() != nil {
-		s = kit.Safe(p.filter.Err().Error(), 80) + " · " + s
-	}
-	return s
+	return page.WithFault(s, p.filter.Err())
 }
 
 // Filter implements page.Filterer.

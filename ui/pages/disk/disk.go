@@ -234,13 +234,7 @@ func (p *disk) Status() string {
 		return ""
 	}
 	s := kit.Number(int64(len(p.rows))) + " of " + kit.Number(int64(len(p.all))) + " " + p.level() + "s"
-	switch {
-	case p.filter.Err() != nil:
-		s = kit.Safe(p.filter.Err().Error(), 80) + " · " + s
-	case p.err != nil:
-		s = kit.Safe(p.err.Error(), 80) + " · " + s
-	}
-	return s
+	return page.WithFault(s, p.filter.Err(), p.err)
 }
 
 // Filter implements page.Filterer.

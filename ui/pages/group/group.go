@@ -301,13 +301,7 @@ func (p *group) Status() string {
 		s = kit.Number(int64(len(p.rows))) + " of " + kit.Plural(len(p.g.Offsets), "partition")
 	}
 	s += " of " + kit.Plural(p.sum.topics, "topic")
-	switch {
-	case p.filter.Err() != nil:
-		s = kit.Safe(p.filter.Err().Error(), 80) + " · " + s
-	case p.err != nil:
-		s = kit.Safe(p.err.Error(), 80) + " · " + s
-	}
-	return s
+	return page.WithFault(s, p.filter.Err(), p.err)
 }
 
 // Filter implements page.Filterer.

@@ -228,13 +228,7 @@ func (p *groups) Status() string {
 	if p.topic != "" {
 		s += " that read " + kit.Safe(p.topic, 60)
 	}
-	switch {
-	case p.filter.Err() != nil:
-		s = kit.Safe(p.filter.Err().Error(), 80) + " · " + s
-	case p.err != nil:
-		s = kit.Safe(p.err.Error(), 80) + " · " + s
-	}
-	return s
+	return page.WithFault(s, p.filter.Err(), p.err)
 }
 
 // Filter implements page.Filterer.

@@ -96,8 +96,8 @@ func TestFilterSortAndCursor(t *testing.T) {
 	if !strings.HasPrefix(order(), "audit estimate billing") {
 		t.Errorf("by lag: %s", order())
 	}
-	if c, desc := parseSort(p.sortText()); c != colLag || !desc {
-		t.Error(p.sortText())
+	if c, desc := parseSort(page.SortText(&p.table)); c != colLag || !desc {
+		t.Error(page.SortText(&p.table))
 	}
 	p.SetFilter("zzz")
 	uitest.Contains(t, p.View(80, 10), "no group matches zzz")

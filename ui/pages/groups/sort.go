@@ -124,24 +124,11 @@ func (p *groups) sortBy(c column) tea.Cmd {
 func (p *groups) resort() tea.Cmd {
 	p.table.Sorted, p.table.Desc = int(p.sorted)+1, p.desc
 	p.arrange()
-	return page.Send(page.Remember{Key: "sort", Value: p.sortText()})
+	return page.Send(page.Remember{Key: "sort", Value: page.SortText(&p.table)})
 }
 
-func (p *groups) sortText() string {
-	s := p.table.Columns[p.sorted].Name
-	if p.desc {
-		s += " down"
-	}
-	return s
-}
-
-// parseSort is the inverse of sortText; what it does not know is the order by name.
+// parseSort reads a remembered order; what it does not know is the order by name.
 func parseSort(s string) (column, bool) {
-	name, _, desc := strings.Cut(s, " ")
-	for i, c := range columns(false) {
-		if c.Name == name {
-			return column(i), desc
-		}
-	}
-	return colGroup, false
+	c, desc := page.ParseSort(s, columns(false))
+	return column(c), desc
 }

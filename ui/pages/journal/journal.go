@@ -168,10 +168,7 @@ func (p *journal) Status() string {
 		return ""
 	}
 	s := kit.Number(int64(len(p.rows))) + " of " + kit.Number(int64(len(p.all))) + " resets"
-	if p.err != nil {
-		s = kit.Safe(p.err.Error(), 80) + " · " + s
-	}
-	return s
+	return page.WithFault(s, p.filter.Err(), p.err)
 }
 
 // Filter implements page.Filterer.

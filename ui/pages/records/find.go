@@ -90,18 +90,9 @@ func (p *records) search(backward bool) tea.Cmd {
 		Fold: f.pattern.Fold, Backward: backward, Committed: p.committed, MaxHits: 1,
 	}
 	return f.stream.Start(p.Ctx, func(ctx context.Context, emit func(model.SearchEvent) bool) error {
-		end, err := src.Search(ctx, q, emit)
-		if err != nil && end.Reason == "" {
-			return err
-		}
-		return &ended{end}
+		return rows.Search(ctx, src, q, emit)
 	})
 }
-
-// ended carries the end of a search past a stream.
-type ended struct{ end model.SearchEnd }
-
-func (e *ended) Error() string { return e.end.Reason }
 
 // found takes what a search has come to.
 func (p *records) found(msg page.Items[model.SearchEvent]) tea.Cmd {
@@ -121,10 +112,10 @@ func (p *records) found(msg page.Items[model.SearchEvent]) tea.Cmd {
 		return f.stream.Next()
 	}
 	what := kit.Safe(f.pattern.Text, 60)
-	var e *ended
+	var e *rows.Ended
 	if errors.As(msg.Err, &e) {
-		f.ended = what + " was not found: " + e.end.Reason + " after " + kit.Number(f.event.Records) + " records"
-		if n := len(e.end.Faults); n > 0 {
+		f.ended = what + " was not found: " + e.End.Reason + " after " + kit.Number(f.event.Records) + " records"
+		if n := len(e.End.Faults); n > 0 {
 			f.ended += ", " + kit.Number(int64(n)) + " damaged places passed over"
 		}
 		return page.Say(page.Warn, f.ended)

@@ -80,11 +80,6 @@ type search struct {
 	err   error
 }
 
-// ended carries the end of a search past a stream.
-type ended struct{ end model.SearchEnd }
-
-func (e *ended) Error() string { return e.end.Reason }
-
 // New makes the page for a partition, a topic, Args.Topics, Args.Partitions, or without any for all topics. With
 // Args.Pattern it begins at once, else it asks.
 func New(env page.Env, o page.Open) page.Page {
@@ -242,16 +237,12 @@ func (p *search) run() tea.Cmd {
 	p.began, p.end, p.more = p.Now(), "", false
 	src, find := p.src, page.ParseFilter(p.pattern.Text)
 	return p.stream.Start(p.Ctx, func(ctx context.Context, emit func(model.SearchEvent) bool) error {
-		end, err := src.Search(ctx, q, func(e model.SearchEvent) bool {
+		return rows.Search(ctx, src, q, func(e model.SearchEvent) bool {
 			if e.Hit != nil {
 				e.Hit = cut(e.Hit, find)
 			}
 			return emit(e)
 		})
-		if err != nil && end.Reason == "" {
-			return err
-		}
-		return &ended{end}
 	})
 }
 
@@ -322,27 +313,27 @@ func (p *search) reached(e model.SearchEvent) {
 // finish says how a run ended.
 func (p *search) finish(err error) {
 	p.level = page.Info
-	var e *ended
+	var e *rows.Ended
 	if !errors.As(err, &e) {
 		p.end, p.level, p.more = err.Error(), page.Bad, true
 		return
 	}
-	p.end = e.end.Reason
+	p.end = e.End.Reason
 	switch {
-	case e.end.Whole:
+	case e.End.Whole:
 		p.level = page.Good
 		if p.end == "" {
 			p.end = "end of log"
 		}
 		p.rest = nil
-	case e.end.Reason == "limit reached":
+	case e.End.Reason == "limit reached":
 		p.more = len(p.hits) < maxHits
-	case e.end.Reason == "cancelled":
+	case e.End.Reason == "cancelled":
 		p.more = true
 	default:
 		p.level, p.more = page.Bad, true
 	}
-	if n := len(e.end.Faults); n > 0 {
+	if n := len(e.End.Faults); n > 0 {
 		p.end += " · " + kit.Number(int64(n)) + " damaged places passed over"
 	}
 }

@@ -166,24 +166,11 @@ func (p *topics) sortBy(c column) tea.Cmd {
 func (p *topics) resort() tea.Cmd {
 	p.table.Sorted, p.table.Desc = int(p.sorted)+1, p.desc
 	p.arrange()
-	return page.Send(page.Remember{Key: "sort", Value: p.sortText()})
+	return page.Send(page.Remember{Key: "sort", Value: page.SortText(&p.table)})
 }
 
-func (p *topics) sortText() string {
-	s := p.table.Columns[p.sorted].Name
-	if p.desc {
-		s += " down"
-	}
-	return s
-}
-
-// parseSort is the inverse of sortText; what it does not know is the order by name.
+// parseSort reads a remembered order; what it does not know is the order by name.
 func parseSort(s string) (column, bool) {
-	name, _, desc := strings.Cut(s, " ")
-	for i, c := range columns(0, 1, true) {
-		if c.Name != "" && c.Name == name && column(i) != colNote {
-			return column(i), desc
-		}
-	}
-	return colTopic, false
+	c, desc := page.ParseSort(s, columns(0, 1, false))
+	return column(c), desc
 }
