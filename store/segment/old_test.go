@@ -26,6 +26,8 @@ func TestOldBrokersIndexes(t *testing.T) {
 	}{
 		"no time index beside magic 0": {oldMessage, nil, nil, true,
 			[]string{"info .timeindex+-1 timeindex: missing, as brokers before 0.10 leave it"}},
+		"no time index beside nothing": {"", nil, nil, true,
+			[]string{"info .timeindex+-1 timeindex: missing: a broker makes it anew"}},
 		"no time index beside magic 1": {oldMessage + oldWrapper, []segtest.Pair{{52, 29}}, nil, true,
 			[]string{"warning .timeindex+-1 timeindex: missing: a broker makes it anew"}},
 		"a wrapper's first offset": {oldMessage + oldWrapper, []segtest.Pair{{50, 29}}, []segtest.Pair{{segtest.T + 5, 52}}, false, nil},

@@ -40,8 +40,8 @@ type Sequence struct {
 	waiting  int64 // the offset that an entry promised and that has not come yet; -1 none
 	ends     bool  // an entry gave a batch's end, where it could have given its beginning: so all later ones do
 	times    *TimeIndex
-	noTimes  bool // there is no such file
-	dated    bool // a batch's magic has times
+	missing  []string // kinds of indexes that are not there
+	dated    bool     // a batch's magic has times
 	timeNext int64
 	aborted  []AbortedTxn
 	abortOf  map[int64]int // offset of an abort marker → entry, not met yet
@@ -92,15 +92,11 @@ func (q *Sequence) openIndexes() {
 		if err == nil {
 			continue
 		}
-		what := err.Error()
 		if errors.Is(err, fs.ErrNotExist) {
-			if kind == layout.KindTimeIndex {
-				q.noTimes = true
-				continue
-			}
-			what = "missing: a broker makes it anew"
+			q.missing = append(q.missing, kind)
+			continue
 		}
-		q.tell(kind, model.Unknown, model.Unknown, kind, what, model.SevWarning)
+		q.tell(kind, model.Unknown, model.Unknown, kind, err.Error(), model.SevWarning)
 	}
 	if q.index != nil {
 		q.tableFaults(layout.KindIndex, &q.index.table)
@@ -327,13 +323,9 @@ func (q *Sequence) Finish() {
 	if !grown {
 		q.finishOffsets()
 	}
-	switch {
-	case q.times != nil:
+	q.finishMissing()
+	if q.times != nil {
 		q.finishTimes(grown)
-	case q.noTimes && q.dated:
-		q.tell(layout.KindTimeIndex, model.Unknown, model.Unknown, layout.KindTimeIndex, "missing: a broker makes it anew", model.SevWarning)
-	case q.noTimes:
-		q.tell(layout.KindTimeIndex, model.Unknown, model.Unknown, layout.KindTimeIndex, "missing, as brokers before 0.10 leave it", model.SevInfo)
 	}
 	for _, i := range slices.Sorted(maps.Values(q.abortOf)) {
 		if grown && q.aborted[i].Last > q.last {
@@ -341,6 +333,21 @@ func (q *Sequence) Finish() {
 		}
 		q.tell(layout.KindTxnIndex, int64(i)*TxnEntrySize, q.aborted[i].Last, layout.KindTxnIndex,
 			fmt.Sprintf("entry %d leads to offset %d, where the log has no marker", i, q.aborted[i].Last), model.SevWarning)
+	}
+}
+
+// finishMissing tells of indexes that are not there. An empty segment needs none: a broker that is killed while it begins
+// one leaves it so.
+func (q *Sequence) finishMissing() {
+	for _, kind := range q.missing {
+		what, severity := "missing: a broker makes it anew", model.SevWarning
+		switch {
+		case q.Batches == 0:
+			severity = model.SevInfo
+		case kind == layout.KindTimeIndex && !q.dated:
+			what, severity = "missing, as brokers before 0.10 leave it", model.SevInfo
+		}
+		q.tell(kind, model.Unknown, model.Unknown, kind, what, severity)
 	}
 }
 
