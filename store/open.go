@@ -82,35 +82,36 @@ func (e *Engine) keepForever() error {
 
 // foreign returns what in a directory says that a Kafka broker keeps its logs there, or "". Ours have the mark of KRaft
 // (meta.properties of version 1) but none of Kafka's own topics; a broker of the ZooKeeper age has another mark, and a
-// folder of logs without any is somebody's copy.
+// folder of logs without any is somebody's copy. Of a directory with our mark no folder is looked into.
 func foreign(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "" // the lock says why it cannot be used
 	}
-	logs := ""
+	m, marked, err := readMeta(filepath.Join(dir, layout.MetaFile))
 	for _, entry := range entries {
 		d, ok := layout.ParseDirName(entry.Name())
-		if !ok || !entry.IsDir() {
-			continue
-		}
-		if layout.Internal(d.TP.Topic) || d.TP.Topic == layout.MetadataTopic {
+		switch {
+		case !ok || !entry.IsDir():
+		case layout.Internal(d.TP.Topic):
 			return entry.Name()
-		}
-		if files, err := filepath.Glob(filepath.Join(dir, entry.Name(), "*.log")); logs == "" && err == nil && len(files) > 0 {
-			logs = entry.Name()
+		case err == nil && !marked && holdsLog(filepath.Join(dir, entry.Name())):
+			return entry.Name() + " without a " + layout.MetaFile
 		}
 	}
-	m, ok, err := readMeta(filepath.Join(dir, layout.MetaFile))
-	switch {
-	case err != nil || ok && m.Version == 1:
-		return "" // damage is told where it is read
-	case ok:
+	if err == nil && marked && m.Version != 1 {
 		return fmt.Sprintf("%s of version %d", layout.MetaFile, m.Version)
-	case logs != "":
-		return logs + " without a " + layout.MetaFile
 	}
-	return ""
+	return "" // damage is told where it is read
+}
+
+// holdsLog reports whether a folder has a segment's .log in it.
+func holdsLog(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		f, ok := layout.ParseFileName(e.Name())
+		return ok && f.Kind == layout.KindLog
+	})
 }
 
 // identify reads who the directories belong to, or says so where they are new. All belong to one node and cluster.

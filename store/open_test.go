@@ -37,6 +37,7 @@ func stopped(t testing.TB, partitions, segments int) string {
 		}
 		lines = append(lines, layout.OffsetLine{TP: tp, Offset: int64((segments - 1) * 100)})
 	}
+	put(filepath.Join(dir, layout.MetaFile), layout.AppendMeta(nil, layout.Meta{Version: 1, NodeID: 1, ClusterID: id.String(), DirectoryID: id.String()}, time.UnixMilli(0).UTC()))
 	put(filepath.Join(dir, layout.RecoveryPointFile), layout.AppendOffsets(nil, lines))
 	put(filepath.Join(dir, layout.CleanShutdownFile), layout.AppendCleanShutdown(nil, layout.CleanShutdown{}))
 	return dir
