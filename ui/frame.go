@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
@@ -206,8 +207,11 @@ func shortPath(s string, w int) string {
 	if kit.Width(s) <= w {
 		return s
 	}
-	r := []rune(s)
-	return "…" + string(r[max(0, len(r)-w+1):])
+	for kit.Width(s) > w-1 {
+		_, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+	}
+	return "…" + s
 }
 
 // keysLine draws the keys that matter here: those of the page that are not quiet, then filter, go to and help.

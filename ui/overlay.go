@@ -61,6 +61,9 @@ type confirm struct {
 	wrong bool
 }
 
+// leastInput is how many cells there must be for an input beside its prompt.
+const leastInput = 20
+
 func newConfirm(layer int, ask page.Confirm) *confirm { return &confirm{layer: layer, ask: ask} }
 
 func (c *confirm) key(r *root, k tea.KeyMsg) (tea.Cmd, bool) {
@@ -114,16 +117,31 @@ func (c *confirm) sheet(r *root, w, h int) []string {
 			out = append(out, "   "+l)
 		}
 	}
-	if len(out) > h-2 {
-		out = append(out[:max(1, h-3)], t.Dim.Wrap("   "+t.Glyphs.Ellipsis))
+	foot := c.foot(t, w)
+	if room := max(1, h-len(foot)); len(out) > room {
+		out = out[:room]
+		if room > 1 {
+			out[room-1] = t.Dim.Wrap("   " + t.Glyphs.Ellipsis)
+		}
 	}
+	return append(out, foot...)
+}
+
+// foot is how the question is answered.
+func (c *confirm) foot(t *kit.Theme, w int) []string {
 	if c.ask.Typed == "" {
-		return append(out, " "+t.Accent.Wrap("y")+" yes   "+t.Accent.Wrap("n")+" no")
+		return []string{" " + t.Accent.Wrap("y") + " yes   " + t.Accent.Wrap("n") + " no"}
 	}
+	var out []string
 	want := kit.Safe(c.ask.Typed, 300)
 	prompt := " type " + t.Accent.Wrap(want) + " and enter: "
-	line := prompt + c.input.View(t, max(8, w-kit.Width(prompt)-2), true)
-	out = append(out, line)
+	if kit.Width(prompt)+leastInput > w { // a long name, or a narrow screen: what is typed has a line of its own
+		for _, l := range kit.Wrap(want, max(4, w-3)) {
+			out = append(out, "   "+t.Accent.Wrap(l))
+		}
+		prompt = " type it: "
+	}
+	out = append(out, prompt+c.input.View(t, max(1, w-kit.Width(prompt)-1), true))
 	if c.wrong {
 		out = append(out, t.Bad.Wrap("   that is not the name"))
 	}

@@ -508,3 +508,13 @@ func TestPaletteIsFasterThanTheNames(t *testing.T) {
 		t.Errorf("went to %q", a)
 	}
 }
+
+func TestALongNameIsTypedInSight(t *testing.T) {
+	g := newRig(t, Options{})
+	name := strings.Repeat("long-", 40)
+	g.page().onKey = func() tea.Cmd {
+		return page.Send(page.Confirm{Title: "delete topic?", Body: []string{strings.Repeat("what goes ", 200)}, Typed: name})
+	}
+	g.press("x", "t", "y", "p", "e", "d")
+	g.shows("delete topic?", name[:70], name[len(name)-20:], "typed")
+}

@@ -69,6 +69,7 @@ type batches struct {
 	fields  kit.Table
 	hex     kit.Hex
 	shown   inside
+	asked   int64 // position of the batch whose bytes were asked for last
 	byteErr error
 	listH   int       // lines of the list, as of the last View
 	calm    kit.Theme // the theme without a cursor

@@ -143,7 +143,7 @@ func (p *batches) again() tea.Cmd {
 	clear(p.bad)
 	at := p.table.Cursor()
 	p.faults, p.whole, p.table.Len = nil, false, 0 // the cursor keeps to its number
-	p.shown.pos = model.Unknown
+	p.shown.pos, p.asked = model.Unknown, model.Unknown
 	return p.ask(at - at%chunk)
 }
 
@@ -153,10 +153,11 @@ func (p *batches) moved() tea.Cmd { return tea.Batch(p.fill(), p.show()) }
 // show asks for the bytes of the batch under the cursor.
 func (p *batches) show() tea.Cmd {
 	b, ok := p.at()
-	if !ok || p.src == nil || b.Position == p.shown.pos {
+	if !ok || p.src == nil || b.Position == p.shown.pos || p.bytes.Busy() && b.Position == p.asked {
 		return nil
 	}
 	base := p.base
+	p.asked = b.Position
 	return p.bytes.Start(p.Ctx, func(ctx context.Context) (inside, error) {
 		raw, fields, err := p.src.BatchBytes(ctx, p.tp, base, b.Position)
 		return inside{b.Position, raw, fields}, err

@@ -136,13 +136,17 @@ func (p *segments) Update(msg tea.Msg) tea.Cmd {
 			return p.reload()
 		}
 	case page.Tick:
-		if msg.ID == tick && p.due && !p.read.Busy() {
-			return tea.Batch(p.readGroups(), p.arm())
-		} else if msg.ID == tick {
-			return p.arm()
-		}
+		return p.second()
 	}
 	return nil
+}
+
+// second goes on with the page's one timer, and reads the groups again when these may have moved.
+func (p *segments) second() tea.Cmd {
+	if p.due && !p.read.Busy() {
+		return tea.Batch(p.readGroups(), p.arm())
+	}
+	return p.arm()
 }
 
 // Address is the partition.
