@@ -50,9 +50,6 @@ const helpSide = 58
 func (r *root) helpLines(w int) []string {
 	top := r.top()
 	text := assets.Help(string(top.open.Kind))
-	if p, ok := top.page.(page.Helper); ok {
-		text = strings.TrimSpace(text + "\n\n" + p.Help())
-	}
 	groups := groupKeys(top.page.Commands(), r.commands())
 	switch {
 	case w >= 2*helpSide:

@@ -82,9 +82,7 @@ type Args struct {
 	Topics     []string
 	Partitions []model.TopicPartition
 	Index      model.IndexKind
-	Pattern    string
-	Regexp     bool
-	Fold       bool
+	Pattern    string // as it is typed: text, or an expression between slashes
 	Time       int64  // ms; 0 for none
 	Undo       uint64 // the journal entry to be taken back
 	Record     *model.Record
@@ -112,8 +110,6 @@ type (
 	// Typer has an input focused: letters go to Update, not to Commands. Keys that type nothing (enter, esc, tab, ctrl-s,
 	// up, down) still go through Commands first.
 	Typer interface{ TakesText() bool }
-	// Helper has a text for newcomers beside the one that the assets hold for its kind.
-	Helper interface{ Help() string }
 	// Focused names the topics on screen, which the source watches more closely. Nil means the list of all.
 	Focused interface{ Focus() []string }
 )

@@ -94,9 +94,6 @@ func New(env page.Env, o page.Open) page.Page {
 	p.last = env.Remembered("pattern")
 	if o.Args.Pattern != "" {
 		p.last = o.Args.Pattern
-		if o.Args.Regexp {
-			p.last = "/" + o.Args.Pattern + "/"
-		}
 		if pat, err := rows.ParsePattern(p.last); err == nil {
 			p.pattern = pat
 		}
