@@ -225,3 +225,26 @@ func TestAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestParseRetention holds that it says what ParseTopicConfig does.
+func TestParseRetention(t *testing.T) {
+	for name, layers := range map[string][]map[string]string{
+		"nothing set": nil,
+		"own":         {{"retention.ms": " -1 ", "retention.bytes": "7", "cleanup.policy": "compact"}},
+		"two layers":  {{"retention.ms": "5"}, {"retention.ms": "6", "cleanup.policy": "compact, delete"}},
+		"invalid":     {{"retention.ms": "soon", "cleanup.policy": "keep"}, nil, {"retention.ms": "9"}},
+		"of others":   {{"segment.bytes": "100", "no.such": "1"}},
+	} {
+		if got, want := ParseRetention(layers...), ParseTopicConfig(layers...).Retention(); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// BenchmarkParseRetention measures a row of a list of topics.
+func BenchmarkParseRetention(b *testing.B) {
+	own := map[string]string{"retention.ms": "1000"}
+	for b.Loop() {
+		ParseRetention(own, nil, nil)
+	}
+}

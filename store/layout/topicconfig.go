@@ -41,13 +41,7 @@ type TopicConfig struct {
 func ParseTopicConfig(layers ...map[string]string) TopicConfig {
 	v := values{}
 	for _, d := range table() {
-		v[d.Name] = d.Default
-		for _, layer := range layers {
-			if s, ok := layer[d.Name]; ok && d.Validate(s) == nil {
-				v[d.Name] = strings.TrimSpace(s)
-				break
-			}
-		}
+		v.settle(d, layers)
 	}
 	c := TopicConfig{
 		SegmentBytes:       v.long("segment.bytes"),
@@ -86,8 +80,35 @@ func (c TopicConfig) Retention() model.Retention {
 	return model.Retention{Known: true, Delete: c.Delete, Compact: c.Compact, MS: c.RetentionMS, Bytes: c.RetentionBytes}
 }
 
+// ParseRetention is ParseTopicConfig(layers...).Retention() for a twentieth of its cost: a list of topics asks for it row by
+// row.
+func ParseRetention(layers ...map[string]string) model.Retention {
+	v := values{}
+	for _, name := range [...]string{"cleanup.policy", "retention.ms", "retention.bytes"} {
+		if d, ok := Config(name); ok {
+			v.settle(d, layers)
+		}
+	}
+	policy := SplitList(v["cleanup.policy"])
+	return TopicConfig{
+		Delete: slices.Contains(policy, "delete"), Compact: slices.Contains(policy, "compact"),
+		RetentionMS: v.long("retention.ms"), RetentionBytes: v.long("retention.bytes"),
+	}.Retention()
+}
+
 // values are validated configs by name.
 type values map[string]string
+
+// settle takes a config's value from the first layer that has a valid one, or else its default.
+func (v values) settle(d ConfigDef, layers []map[string]string) {
+	v[d.Name] = d.Default
+	for _, layer := range layers {
+		if s, ok := layer[d.Name]; ok && d.Validate(s) == nil {
+			v[d.Name] = strings.TrimSpace(s)
+			return
+		}
+	}
+}
 
 func (v values) long(name string) int64 {
 	n, _ := strconv.ParseInt(v[name], 10, 64) // validated before

@@ -48,7 +48,7 @@ func (d *Dir) retention(img *image, topic string) model.Retention {
 	if !known {
 		return model.Retention{}
 	}
-	r := layout.ParseTopicConfig(layers...).Retention()
+	r := layout.ParseRetention(layers...)
 	if r.Delete && d.o.Configs == nil && !slices.ContainsFunc(layers, func(l map[string]string) bool { return l["retention.ms"] != "" }) {
 		return model.Retention{Unset: true}
 	}
