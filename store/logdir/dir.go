@@ -41,7 +41,8 @@ type Options struct {
 // window is the least time between two looks at folders that are written to; see store/watch.
 const window = 50 * time.Millisecond
 
-// patience is how long Open waits for the first walk, so that a directory of a usual size is whole in the first frame.
+// patience is how long Open takes for the first walk, the listing of names included, so that a directory of a usual size
+// is whole in the first frame, and one of very many folders does not keep that waiting.
 const patience = 15 * time.Millisecond
 
 // Dir is one or several log directories as a read-only source.
@@ -105,14 +106,28 @@ func Open(dirs []string, o Options) (*Dir, error) {
 	return open(roots, o)
 }
 
-// holdsLog reports whether a folder holds a segment's .log, and so is a partition's.
+// holdsLog reports whether a folder holds a segment's .log, and so is a partition's. It looks no further than the first
+// sign: a log directory may hold very many folders.
 func holdsLog(dir string) bool {
-	found := false
-	err := readNames(dir, func(name string, _ kind) {
-		_, ok := baseOf([]byte(name))
-		found = found || ok
-	})
-	return err == nil && found
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read from
+	for {
+		names, err := f.ReadDir(64)
+		for _, e := range names {
+			if _, ok := baseOf([]byte(e.Name())); ok {
+				return true
+			}
+			if _, ok := layout.ParseDirName(e.Name()); ok && e.IsDir() {
+				return false
+			}
+		}
+		if err != nil {
+			return false
+		}
+	}
 }
 
 func open(roots []*root, o Options) (*Dir, error) {
@@ -123,6 +138,8 @@ func open(roots []*root, o Options) (*Dir, error) {
 		o.Now = time.Now
 	}
 	d := &Dir{o: o, roots: roots, out: newChanges(), topics: map[string]*topic{}, parts: map[string]*part{}, kept: kept{room: keptSegments}}
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.load = newLoader(d)
 	d.meta = &metadata{busy: newGate()}
@@ -146,8 +163,6 @@ func open(roots []*root, o Options) (*Dir, error) {
 		d.load.start()
 	}
 	d.done.Go(func() { d.rounds(first) })
-	wait := time.NewTimer(patience)
-	defer wait.Stop()
 	select {
 	case <-first:
 	case <-wait.C:
