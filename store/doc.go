@@ -24,6 +24,10 @@
 //     and no folder is listed before it is asked for. Ten thousand partitions open in the time of one folder's listing.
 //   - Open writers are counted, and the one unused for longest is closed as a clean stop closes it: descriptors and
 //     mappings stay bounded whatever the number of partitions.
+//   - The mark of a clean stop is written once the checkpoints that it vouches for are on the disk, and taken away at every
+//     start, also where a checkpoint could not be read: it must never outlive the stop that it tells of.
+//   - A start drops the checkpoints' lines of partitions that are gone: a topic made anew under such a name would inherit
+//     a log start beyond its end, and recovery would throw its records away.
 //   - The leader epoch rises at the first append after a start, not at every start: a log that is only looked at keeps
 //     its files byte for byte.
 //   - The replication checkpoint holds the LEO: there is one replica, so the high watermark is the log's end.

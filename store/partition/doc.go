@@ -50,5 +50,7 @@
 //   - The leader epoch rises at the first append of a run, not at every start as a lone broker's does: a log that is only
 //     looked at stays as it is.
 //   - After a flush that failed no later one is believed: the system may have dropped the pages, and says so only once.
+//   - All that was recovered waits for a flush again, though it could be read: what a killed process wrote may lie in the
+//     system's memory only, and the recovery point says what is on the disk.
 //   - A roll that fails takes back what it has made, so that on a full disk the old segment stays the active one.
 package partition
