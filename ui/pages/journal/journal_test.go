@@ -65,8 +65,8 @@ func TestOfOneGroup(t *testing.T) {
 func TestKeys(t *testing.T) {
 	p := open(t, entries(), "")
 	for name, tc := range map[string]struct{ entry, key, want string }{
-		"undo":              {"12", "u", "{reset group:reports {[] []   false false 0 12 <nil>}"},
-		"undo of an undo":   {"11", "u", "{reset group:audit {[] []   false false 0 11 <nil>}"},
+		"undo":              {"12", "u", "{reset group:reports {[] []   0 12 <nil>}"},
+		"undo of an undo":   {"11", "u", "{reset group:audit {[] []   0 11 <nil>}"},
 		"taken back":        {"9", "u", "it was taken back by reset 11: undo 11 to have it again"},
 		"group":             {"10", "o", "{group group:fresh "},
 		"group of deletion": {"3", "o", "{group "},
