@@ -142,8 +142,8 @@ func (f *File) Header(pos int64) (record.Header, error) {
 	return record.ParseHeader(b[:n])
 }
 
-// maxWrapper is the largest old compressed message that is read for its first offset, in bytes.
-const maxWrapper = 64 << 20
+// maxEdges is the largest batch that is read to hold an index entry against its records, in bytes.
+const maxEdges = 64 << 20
 
 // EntryFault returns what is wrong with entry i of the offset index: with its neighbours, or with the batch it leads to.
 func (f *File) EntryFault(x *OffsetIndex, i int64) error { return f.entryFault(x, i, f.Header) }
@@ -161,30 +161,47 @@ func (f *File) entryFault(x *OffsetIndex, i int64, header func(pos int64) (recor
 	if err != nil || h.BaseOffset < 0 || h.LastOffset() < h.BaseOffset {
 		return fmt.Errorf("no batch at %d", pos)
 	}
-	if h.LastOffset() > o && f.firstOffset(pos, h) != o {
-		return fmt.Errorf("index says %d, batch at %d ends at %d", o, pos, h.LastOffset())
+	if h.LastOffset() > o && (h.Wrapper() || h.BaseOffset != o) {
+		if first, last := f.edges(pos, h); o != first && o != last {
+			return fmt.Errorf("index says %d, batch at %d ends at %d", o, pos, h.LastOffset())
+		}
 	}
 	return nil
 }
 
-// firstOffset returns the offset of the first record of the batch at a byte. The header of an old compressed message does
-// not say it: its message set is read; model.Unknown where that cannot be done.
-func (f *File) firstOffset(pos int64, h record.Header) int64 {
-	if !h.Wrapper() {
-		return h.BaseOffset
+// edges returns the offsets that an index entry of the batch at a byte may have below its last offset: the first one, as
+// brokers before 2.0 wrote it, and that of the last record which compaction has left. The batch is read for that;
+// model.Unknown stands for what cannot be told.
+func (f *File) edges(pos int64, h record.Header) (first, last int64) {
+	first, last = h.BaseOffset, model.Unknown
+	if h.Wrapper() {
+		first = model.Unknown
 	}
-	if h.Size() > maxWrapper {
-		return model.Unknown
+	if h.Size() > maxEdges {
+		return first, last
 	}
 	b := make([]byte, h.Size())
 	if _, err := f.Log.ReadAt(b, pos); err != nil {
-		return model.Unknown
+		return first, last
 	}
-	first, _, err := record.LegacyFirst(b)
-	if err != nil {
-		return model.Unknown
+	r := record.Borrow()
+	defer r.Return()
+	if err := r.Reset(b); err != nil {
+		return first, last
 	}
-	return first
+	for r.Next() {
+		last = r.Record().Offset
+		if first == model.Unknown {
+			first = last
+		}
+	}
+	return first, last
+}
+
+// lastLeft is the second of edges.
+func (f *File) lastLeft(pos int64, h record.Header) int64 {
+	_, last := f.edges(pos, h)
+	return last
 }
 
 // missing tells a file that is not there from one that cannot be read.

@@ -229,6 +229,8 @@ func (q *Sequence) indexAt(pos, first int64, h record.Header) {
 		case p < pos:
 			mismatch(q.entry, fmt.Sprintf("no batch at %d", p))
 		case h.LastOffset() > o && o == first && (h.Legacy() || !q.ends): // as a broker before 2.0 wrote it
+		case h.LastOffset() > o && q.f.lastLeft(pos, h) == o:
+			q.ends = true
 		case h.LastOffset() > o:
 			mismatch(q.entry, fmt.Sprintf("index says %d, batch at %d ends at %d", o, p, h.LastOffset()))
 		case h.LastOffset() < o:
@@ -238,7 +240,7 @@ func (q *Sequence) indexAt(pos, first int64, h record.Header) {
 		}
 	}
 	if q.waiting >= 0 && h.LastOffset() >= q.waiting {
-		if h.LastOffset() > q.waiting {
+		if h.LastOffset() > q.waiting && q.f.lastLeft(pos, h) != q.waiting {
 			mismatch(q.entry-1, fmt.Sprintf("index says %d, batch at %d ends at %d", q.waiting, pos, h.LastOffset()))
 		}
 		q.waiting = -1
