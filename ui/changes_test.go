@@ -52,3 +52,27 @@ func TestMissedChangesAreMergedAndBounded(t *testing.T) {
 		t.Errorf("%d partitions kept", len(m.Partitions))
 	}
 }
+
+// TestASlowSourceIsAskedOnceAtATime lets the source change while it still says what it is: questions must not pile up.
+func TestASlowSourceIsAskedOnceAtATime(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	r, err := newRoot(t.Context(), Options{Source: src, Environ: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	first := r.askInfo()
+	for range 1000 {
+		if r.askInfo() != nil {
+			t.Fatal("a question beside the one that is not answered yet")
+		}
+	}
+	if first == nil {
+		t.Fatal("nothing was asked")
+	}
+	in := src.Is
+	in.State = "recovering"
+	if again := r.update(r.asking.Done(in, nil)); again == nil || r.info.State != "recovering" {
+		t.Errorf("what changed meanwhile is not asked for; state %q", r.info.State)
+	}
+}

@@ -7,6 +7,17 @@
 //	enter open  / filter  ? help                                                      keys line
 //	live · UTC                                                     5 of 5 topics      status line
 //
+// # What is where
+//
+//	kit        widgets that know nothing of Kafka: lists, tables, forms, safe text, themes
+//	page       the contract between the root and its pages: commands, requests, work off the UI goroutine
+//	rows       records as lines, and searches for them: what the pages records, record, tail and search have in common
+//	offsets    what groups have committed and where that goes: what groups, group, reset and journal have in common
+//	pages/*    one package a screen; registry.go says which
+//	cli        the commands that need no screen
+//	early      what must happen before Bubble Tea is linked in
+//	uitest     drives pages in tests; termtest runs programs in a terminal of their own; e2e tests the built program
+//
 // # Why
 //
 //   - View returns the last frame unless something was marked dirty: Bubble Tea asks for it after every message.

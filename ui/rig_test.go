@@ -140,6 +140,13 @@ func (g *rig) drive(cmd tea.Cmd) {
 	}
 }
 
+// learns answers what the root asks the source of itself.
+func (g *rig) learns(in model.Info) {
+	g.t.Helper()
+	g.askInfo()
+	g.send(g.asking.Done(in, nil))
+}
+
 func (g *rig) press(keys ...string) {
 	g.t.Helper()
 	for _, k := range keys {

@@ -41,12 +41,13 @@ type root struct {
 	noticed int      // seconds that the notice has been there
 	pending []string // notices still to be said
 	info    model.Info
+	asking  page.Loader[model.Info]
 	names   names
 
 	w, h     int
 	dirty    bool
 	frame    string
-	lines    []string // drawn last, for tests of single lines
+	lines    []string // memory of the frame's lines, used again by the next
 	spin     int
 	spinning bool
 	click    lastClick
@@ -75,10 +76,6 @@ type (
 	changeMsg struct {
 		change model.Change
 		open   bool // false: the channel was closed
-	}
-	infoMsg struct {
-		info model.Info
-		err  error
 	}
 	secondMsg  struct{}
 	spinMsg    struct{}
@@ -131,6 +128,7 @@ func (r *root) close() {
 	}
 	r.stack, r.parked = nil, nil
 	r.names.load.Cancel()
+	r.asking.Cancel()
 	r.cancel()
 }
 
@@ -168,10 +166,12 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		return r.received(msg)
 	case changeMsg:
 		return r.changed(msg)
-	case infoMsg:
-		if msg.err == nil {
-			r.learn(msg.info)
+	case page.Result[model.Info]:
+		mine, again := r.asking.Took(r.ctx, msg)
+		if mine && msg.Err == nil {
+			r.learn(msg.Val)
 		}
+		return own(again)
 	case editedMsg:
 		return tea.Batch(r.toLayer(msg.layer, msg.Edited), r.mouseAgain())
 	case page.Result[places]:
@@ -262,7 +262,12 @@ func (r *root) wrap(id int, cmd tea.Cmd) tea.Cmd {
 }
 
 // own makes a command of the root's outlive the panics of the source that it asks.
-func own(cmd tea.Cmd) tea.Cmd { return outlive(cmd, func(m tea.Msg) tea.Msg { return m }) }
+func own(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return outlive(cmd, func(m tea.Msg) tea.Msg { return m })
+}
 
 // outlive turns a panic of a command, or of those that it stands for, into a message: in Bubble Tea's goroutine it would
 // end the process with the terminal as it is. named is what becomes of the other messages.
@@ -290,11 +295,7 @@ func outlive(cmd tea.Cmd, named func(tea.Msg) tea.Msg) tea.Cmd {
 	}
 }
 
-func (r *root) askInfo() tea.Cmd {
-	return own(func() tea.Msg {
-		info, err := r.src.Info(r.ctx)
-		return infoMsg{info, err}
-	})
-}
+// askInfo asks what the source says of itself, once at a time however often that changes.
+func (r *root) askInfo() tea.Cmd { return own(r.asking.Load(r.ctx, r.src.Info)) }
 
 func second() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return secondMsg{} }) }

@@ -22,7 +22,7 @@ import (
 
 func TestFrame(t *testing.T) {
 	g := newRig(t, Options{})
-	g.send(infoMsg{info: g.src.Is})
+	g.learns(g.src.Is)
 	uitest.Golden(t, "frame-80x24", g.View())
 	g.send(tea.WindowSizeMsg{Width: 120, Height: 12})
 	g.press("enter", "D")
@@ -56,7 +56,7 @@ func TestFrameFitsEverySizeUnderEveryOverlay(t *testing.T) {
 			g := newRig(t, Options{})
 			info := g.src.Is
 			info.State = "polling: inotify is exhausted"
-			g.send(infoMsg{info: info})
+			g.learns(info)
 			open(g)
 			for _, w := range []int{1, 2, 5, 10, 20, 30, 45, 60, 80, 120, 300} {
 				for _, h := range []int{1, 2, 3, 4, 5, 6, 7, 8, 12, 24, 100} {

@@ -5,7 +5,7 @@
 //	uitest.Drive(p, p.Init())                         // runs commands in line, feeds what they bring
 //	requests := uitest.Press(p, "j", "enter")         // []page.Request for the root: page.Open{…}
 //	uitest.Golden(t, "list", p.View(80, 24))          // testdata/list.txt; go test -update rewrites
-//	uitest.Fits(t, p)                                 // all sizes from 20x5 to 300x100
+//	uitest.Fits(t, p)                                 // all sizes from 1x1 to 300x100
 //	uitest.Keys(t, p)                                 // no key twice, no row without help
 //
 // A source that lacks abilities: uitest.Plain(src) keeps the methods of model.Source only.
