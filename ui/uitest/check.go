@@ -33,6 +33,18 @@ func Env(t testing.TB, src model.Source) page.Env {
 	}
 }
 
+// Clock is a clock that tests move.
+type Clock struct{ Time time.Time }
+
+// Env is the func Env with the page's clock at Time.
+func (c *Clock) Env(t testing.TB, src model.Source) page.Env {
+	t.Helper()
+	e := Env(t, src)
+	e.Now = func() time.Time { return c.Time }
+	e.Clock.Now = e.Now
+	return e
+}
+
 // Plainly returns a frame without its colours and without blanks at the ends of its lines.
 func Plainly(frame string) string {
 	lines := strings.Split(ansi.Strip(frame), "\n")

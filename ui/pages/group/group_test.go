@@ -12,16 +12,6 @@ import (
 	"github.com/strata-kafka/strata/ui/uitest"
 )
 
-// clock is a clock that tests move.
-type clock struct{ now time.Time }
-
-func (c *clock) env(t testing.TB, src model.Source) page.Env {
-	e := uitest.Env(t, src)
-	e.Now = func() time.Time { return c.now }
-	e.Clock.Now = e.Now
-	return e
-}
-
 func open(t testing.TB, env page.Env, id string) *group {
 	a := model.TopicAddress("")
 	a.Group = id
@@ -75,11 +65,11 @@ func kinds() *uitest.Source {
 }
 
 func TestView(t *testing.T) {
-	c := &clock{uitest.Now()}
+	c := &uitest.Clock{Time: uitest.Now()}
 	src := kinds()
-	p := open(t, c.env(t, src), "busy")
+	p := open(t, c.Env(t, src), "busy")
 	for range 9 {
-		c.now = c.now.Add(time.Second)
+		c.Time = c.Time.Add(time.Second)
 		src.GroupSet[2].Lag.N -= 100
 		src.GroupSet[2].Offsets[1].Lag.N -= 100
 		uitest.Send(p, model.Change{Groups: true}, page.Tick{ID: second})
@@ -188,13 +178,13 @@ func TestStates(t *testing.T) {
 }
 
 func TestManyChangesMakeFewReadings(t *testing.T) {
-	c := &clock{uitest.Now()}
+	c := &uitest.Clock{Time: uitest.Now()}
 	src := kinds()
-	p := open(t, c.env(t, src), "busy")
+	p := open(t, c.Env(t, src), "busy")
 	calls := func() int { return strings.Count(fmt.Sprint(src.Calls()), "Group busy") }
 	var timers int
 	for range 10 {
-		c.now = c.now.Add(20 * time.Millisecond)
+		c.Time = c.Time.Add(20 * time.Millisecond)
 		for _, r := range uitest.Send(p, model.Change{Partitions: tps("orders", 0)}) {
 			if _, ok := r.(page.TickIn); ok {
 				timers++

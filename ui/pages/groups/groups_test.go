@@ -12,16 +12,6 @@ import (
 	"github.com/strata-kafka/strata/ui/uitest"
 )
 
-// clock is a clock that tests move.
-type clock struct{ now time.Time }
-
-func (c *clock) env(t testing.TB, src model.Source) page.Env {
-	e := uitest.Env(t, src)
-	e.Now = func() time.Time { return c.now }
-	e.Clock.Now = e.Now
-	return e
-}
-
 func open(t testing.TB, env page.Env, o page.Open) *groups {
 	p := New(env, o).(*groups)
 	uitest.Drive(p, p.Init())
@@ -46,11 +36,11 @@ func kinds() *uitest.Source {
 }
 
 func TestView(t *testing.T) {
-	c := &clock{uitest.Now()}
+	c := &uitest.Clock{Time: uitest.Now()}
 	src := kinds()
-	p := open(t, c.env(t, src), page.Open{})
+	p := open(t, c.Env(t, src), page.Open{})
 	for range 9 {
-		c.now = c.now.Add(time.Second)
+		c.Time = c.Time.Add(time.Second)
 		src.GroupSet[1].Lag.N += 41
 		src.GroupSet[3].Lag.N -= 1200
 		uitest.Send(p, model.Change{Groups: true}, page.Tick{ID: second})
@@ -197,12 +187,12 @@ func TestALateErrorKeepsTheRows(t *testing.T) {
 }
 
 func TestGroupsAreReadOnceASecond(t *testing.T) {
-	c := &clock{uitest.Now()}
+	c := &uitest.Clock{Time: uitest.Now()}
 	src := kinds()
-	p := open(t, c.env(t, src), page.Open{})
+	p := open(t, c.Env(t, src), page.Open{})
 	calls := func() int { return strings.Count(fmt.Sprint(src.Calls()), "Groups") }
 	for range 20 {
-		c.now = c.now.Add(20 * time.Millisecond)
+		c.Time = c.Time.Add(20 * time.Millisecond)
 		uitest.Send(p, model.Change{Topics: true})
 	}
 	if calls() != 1 {

@@ -12,16 +12,6 @@ import (
 	"github.com/strata-kafka/strata/ui/uitest"
 )
 
-// clock is a clock that tests move.
-type clock struct{ now time.Time }
-
-func (c *clock) env(t testing.TB, src model.Source) page.Env {
-	e := uitest.Env(t, src)
-	e.Now = func() time.Time { return c.now }
-	e.Clock.Now = e.Now
-	return e
-}
-
 // open returns the page with everything loaded, second ticks held back.
 func open(t testing.TB, env page.Env, o page.Open) *topics {
 	p := New(env, o).(*topics)
@@ -30,12 +20,12 @@ func open(t testing.TB, env page.Env, o page.Open) *topics {
 }
 
 func TestView(t *testing.T) {
-	c := &clock{uitest.Now()}
-	src := uitest.NewSource(c.now)
+	c := &uitest.Clock{Time: uitest.Now()}
+	src := uitest.NewSource(c.Time)
 	src.TopicSet[3].Note = "1 partition damaged"
-	p := open(t, c.env(t, src), page.Open{})
+	p := open(t, c.Env(t, src), page.Open{})
 	for i := range 9 {
-		c.now = c.now.Add(time.Second)
+		c.Time = c.Time.Add(time.Second)
 		src.TopicSet[2].Appended += int64(1000 + 200*i%700)
 		uitest.Send(p, page.Tick{ID: tick}, model.Change{Topics: true})
 	}
@@ -263,14 +253,14 @@ func TestLagIsNoMoreThanTheRecordsBesideIt(t *testing.T) {
 }
 
 func TestWhatWasThereIsNoRate(t *testing.T) {
-	c := &clock{uitest.Now()}
-	src := uitest.NewSource(c.now)
-	p := open(t, c.env(t, src), page.Open{})
+	c := &uitest.Clock{Time: uitest.Now()}
+	src := uitest.NewSource(c.Time)
+	p := open(t, c.Env(t, src), page.Open{})
 	src.TopicSet[2].Appended += 3_200 // the source catches up with what was written before it was opened
-	c.now = c.now.Add(100 * time.Millisecond)
+	c.Time = c.Time.Add(100 * time.Millisecond)
 	uitest.Send(p, model.Change{Topics: true})
 	for range 2 {
-		c.now = c.now.Add(time.Second)
+		c.Time = c.Time.Add(time.Second)
 		src.TopicSet[2].Appended += 50
 		uitest.Send(p, page.Tick{ID: tick}, model.Change{Topics: true})
 	}
@@ -343,20 +333,20 @@ func TestChangesAreNotStarved(t *testing.T) {
 
 func TestRatesAfterTheListWasCovered(t *testing.T) {
 	rate := func(shown, late bool) float64 {
-		c := &clock{uitest.Now()}
-		src := uitest.NewSource(c.now)
-		p := open(t, c.env(t, src), page.Open{})
-		c.now = c.now.Add(time.Minute)
+		c := &uitest.Clock{Time: uitest.Now()}
+		src := uitest.NewSource(c.Time)
+		p := open(t, c.Env(t, src), page.Open{})
+		c.Time = c.Time.Add(time.Minute)
 		if shown {
 			uitest.Send(p, page.Shown{})
 		}
 		if late {
-			c.now = c.now.Add(5 * time.Second)
+			c.Time = c.Time.Add(5 * time.Second)
 			uitest.Send(p, page.Tick{ID: tick})
 		}
 		src.TopicSet[2].Appended += 6500
 		uitest.Send(p, model.Change{Topics: true})
-		r, _ := p.meters[2].rate(c.now)
+		r, _ := p.meters[2].rate(c.Time)
 		return r
 	}
 	for name, tc := range map[string]struct {
