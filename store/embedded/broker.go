@@ -179,6 +179,16 @@ func (b *Broker) TopicConfig(ctx context.Context, topic string) ([]model.ConfigE
 // Topics implements model.Source.
 func (b *Broker) Topics(ctx context.Context) ([]model.Topic, error) { return b.Dir.Topics(ctx) }
 
+// CreateTopic makes a topic of which no group has committed anything: a process killed within DeleteTopic has left what
+// was committed of the one before, and consumers would go on there and never see the first records.
+func (b *Broker) CreateTopic(ctx context.Context, s model.TopicSpec) error {
+	if err := b.Engine.CreateTopic(ctx, s); err != nil {
+		return err
+	}
+	_, err := b.ForgetTopic(s.Name)
+	return err
+}
+
 // DeleteTopic deletes the topic and what groups have committed of it.
 func (b *Broker) DeleteTopic(ctx context.Context, topic string) error {
 	err := b.Engine.DeleteTopic(ctx, topic)

@@ -268,3 +268,22 @@ func TestRetentionOfProperties(t *testing.T) {
 		t.Errorf("groups %+v, %v: want offsets kept for some centuries", groups, err)
 	}
 }
+
+// TestATopicMadeAnewIsUnread makes a topic again whose deletion was cut short before the groups forgot it.
+func TestATopicMadeAnewIsUnread(t *testing.T) {
+	b := open(t, t.TempDir())
+	defer shut(t, b)
+	fill(t, b, "orders", 5, 3)
+	if err := b.Engine.DeleteTopic(t.Context(), "orders"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CreateTopic(t.Context(), model.TopicSpec{Name: "orders"}); err != nil {
+		t.Fatal(err)
+	}
+	if cs, err := b.Fetch(t.Context(), "readers", nil); err != nil || len(cs) != 0 {
+		t.Errorf("committed %+v, %v: want nothing of the topic before", cs, err)
+	}
+	if err := b.CreateTopic(t.Context(), model.TopicSpec{Name: "orders"}); !errors.Is(err, model.ErrExists) {
+		t.Errorf("made twice: %v", err)
+	}
+}
