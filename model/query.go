@@ -127,9 +127,16 @@ type SearchEvent struct {
 	Offset    int64 // where At has come to
 }
 
+// The reasons of a SearchEnd that say whether there is more to be found.
+const (
+	ReasonEnd       = "end of log"
+	ReasonLimit     = "limit reached"
+	ReasonCancelled = "cancelled"
+)
+
 // SearchEnd says why a search ended.
 type SearchEnd struct {
-	Reason string // "end of log", "start of log", "limit reached", "cancelled", "error at orders-3@812: …"
+	Reason string // ReasonEnd, "start of log", ReasonLimit, ReasonCancelled, "error at orders-3@812: …"
 	Whole  bool   // everything asked for was looked at
 	Hits   int64
 	Bytes  int64

@@ -173,7 +173,7 @@ func (s *Source) Search(ctx context.Context, q model.SearchQuery, tell func(mode
 	if err := s.note("Search", q.Pattern); err != nil {
 		return model.SearchEnd{}, err
 	}
-	end := model.SearchEnd{Reason: "end of log", Whole: true}
+	end := model.SearchEnd{Reason: model.ReasonEnd, Whole: true}
 	for _, tp := range q.Partitions {
 		for i := range s.Recs[tp] {
 			r := s.Recs[tp][i]
@@ -182,10 +182,10 @@ func (s *Source) Search(ctx context.Context, q model.SearchQuery, tell func(mode
 			}
 			end.Hits++
 			if !tell(model.SearchEvent{Hit: &r, BytesDone: int64(i), BytesAll: int64(len(s.Recs[tp])), At: tp, Offset: r.Offset}) {
-				return model.SearchEnd{Reason: "cancelled", Hits: end.Hits}, ctx.Err()
+				return model.SearchEnd{Reason: model.ReasonCancelled, Hits: end.Hits}, ctx.Err()
 			}
 			if end.Hits == int64(max(1, q.MaxHits)) {
-				return model.SearchEnd{Reason: "limit reached", Hits: end.Hits}, nil
+				return model.SearchEnd{Reason: model.ReasonLimit, Hits: end.Hits}, nil
 			}
 		}
 	}

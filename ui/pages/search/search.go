@@ -320,12 +320,12 @@ func (p *search) finish(err error) {
 	case e.End.Whole:
 		p.level = page.Good
 		if p.end == "" {
-			p.end = "end of log"
+			p.end = model.ReasonEnd
 		}
 		p.rest = nil
-	case e.End.Reason == "limit reached":
+	case e.End.Reason == model.ReasonLimit:
 		p.more = len(p.hits) < maxHits
-	case e.End.Reason == "cancelled":
+	case e.End.Reason == model.ReasonCancelled:
 		p.more = true
 	default:
 		p.level, p.more = page.Bad, true
@@ -340,7 +340,7 @@ func (p *search) stop() tea.Cmd {
 	p.stream.Cancel()
 	p.took += p.Now().Sub(p.began)
 	p.read += p.event.Records
-	p.end, p.level, p.more = "cancelled", page.Warn, true
+	p.end, p.level, p.more = model.ReasonCancelled, page.Warn, true
 	if p.event.At.Topic != "" {
 		p.end += " at " + kit.Safe(p.event.At.String(), 100) + "@" + strconv.FormatInt(p.event.Offset, 10)
 	}
