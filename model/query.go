@@ -140,7 +140,7 @@ type SearchEnd struct {
 	Whole  bool   // everything asked for was looked at
 	Hits   int64
 	Bytes  int64
-	Faults []Fault
+	Faults []Fault // the first 1,000 met
 }
 
 // TailQuery says what to tail.

@@ -12,6 +12,9 @@ import (
 // two goroutines by itself.
 const together = 2 << 20
 
+// maxSearchFaults bounds the faults that a search brings back, of however many partitions.
+const maxSearchFaults = 1000
+
 // Search implements model.Searcher. Partitions are searched in the order of the query, and hits are told in that order.
 // Where it ends early, the partition at which it did is in Reason or in the last event.
 func (d *Dir) Search(ctx context.Context, q model.SearchQuery, tell func(model.SearchEvent) bool) (model.SearchEnd, error) {
@@ -174,7 +177,8 @@ func (s *searchRun) over(i int, o one) bool {
 	s.records += s.last
 	s.last = 0
 	s.end.Bytes += o.end.Bytes
-	s.end.Faults = append(s.end.Faults, o.end.Faults...)
+	room := max(0, maxSearchFaults-len(s.end.Faults))
+	s.end.Faults = append(s.end.Faults, o.end.Faults[:min(room, len(o.end.Faults))]...)
 	switch {
 	case s.stopped:
 		s.end.Reason = "cancelled"
