@@ -5,14 +5,14 @@
 //	00000000000000004096.timeindex   i64 ms,            i32 offset - base        12 bytes an entry
 //	00000000000000004096.txnindex    i16 version 0, i64 producer, first, last, stable   34 bytes
 //
-// An entry of .index says: what was appended at this byte ends with this offset or, as brokers before 2.0 wrote it, begins
-// with it. Their compaction, up to 3.6 at least, takes the offset of the last record that it leaves, which may be less than
-// its batch's last. So the batch of an offset lies at or behind the byte of the last entry that is not beyond it, and at
-// byte 0 where there is none. An entry of .timeindex says: up to this offset nothing is younger than this. Its offset is the last
-// one of the batch that holds the youngest record, or, as brokers of 2021 wrote it, any of that batch. Where messages of
-// magic 0 have no time, its time is that of their append. An entry of .txnindex is an aborted transaction: from its
-// first record to its abort marker, and the last stable offset behind that. The file is there only where something was
-// aborted.
+// An entry of .index says: what was appended at this byte ends with this offset or, as brokers before 2.0 wrote it,
+// begins with it. Compaction, in brokers up to 3.6 at least, takes the offset of the last record that it leaves, which
+// may be less than its batch's last. So the batch of an offset lies at or behind the byte of the last entry that is not
+// beyond it, and at byte 0 where there is none. An entry of .timeindex says: up to this offset nothing is younger than
+// this. Its offset is the last one of the batch that holds the youngest record, or, as brokers of 2021 wrote it, any of
+// that batch. Where messages of magic 0 have no time, its time is that of their append. An entry of .txnindex is an
+// aborted transaction: from its first record to its abort marker, and the last stable offset behind that. The file is
+// there only where something was aborted.
 //
 //	.log      | batch | batch | batch | batch | batch | batch | torn… or 000000000000 |
 //	.index                    ^ every 4 KiB           ^        0000000 (preallocated)
