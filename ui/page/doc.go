@@ -93,7 +93,8 @@
 //
 //   - The func that a Slot or a Stream runs is on a goroutine of its own: copy what it needs of the page into variables
 //     before (tp := p.tp), and hand it nothing that the page changes later.
-//   - A late error must not replace what is on screen: keep the rows, and say the error in Status or in a line.
+//   - A late error must not replace what is on screen: keep the rows, and say the error in Status (WithFault) or in a line.
+//   - A filter makes the rows anew through the list's Rearrange, an order is kept by SortText: so all lists answer alike.
 //   - The root owns the keys esc h (back), q, ?, :, /, 1…9, ., z, m, ctrl-c, ctrl-z, ctrl-l. A page's own row goes first,
 //     so it may take / or . or h where they mean something better there; it must leave q, ?, :, ctrl-c and ctrl-z alone.
 //   - / works by itself where the page is a Filterer.
