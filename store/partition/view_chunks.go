@@ -44,7 +44,8 @@ func inOrder[C, R any](ctx context.Context, n int, items iter.Seq[C], work func(
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	jobs, queue := make(chan job), make(chan job, n)
+	// More wait than there are goroutines, so that none has to wait for who takes the results.
+	jobs, queue := make(chan job, n), make(chan job, 4*n)
 	wg.Go(func() { // ends with the items, or with ctx
 		defer close(jobs)
 		defer close(queue)
@@ -65,6 +66,9 @@ func inOrder[C, R any](ctx context.Context, n int, items iter.Seq[C], work func(
 	for w := range n {
 		wg.Go(func() { // ends with jobs
 			for j := range jobs {
+				if ctx.Err() != nil {
+					return // what is still queued is not wanted any more
+				}
 				j.out <- work(w, j.item)
 			}
 		})
