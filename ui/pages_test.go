@@ -16,7 +16,7 @@ func placeOf(k page.Kind) page.Open {
 	tp := model.TopicPartition{Topic: "orders", Partition: 1}
 	o := page.Open{Kind: k, Addr: model.PartitionAddress(tp)}
 	switch k {
-	case page.Topics, page.Groups, page.Journal, page.Overview, page.Check, page.Create, page.Disk, page.Delivery:
+	case page.Topics, page.Groups, page.Journal, page.Overview, page.Check, page.Create, page.Disk:
 		o.Addr = model.TopicAddress("")
 	case page.Partitions, page.Tail, page.Search, page.Alter, page.Delete:
 		o.Addr = model.TopicAddress("orders")

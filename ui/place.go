@@ -140,7 +140,6 @@ func (r *root) views() []view {
 		{"6", page.Journal, "journal", need(resets, "offsets cannot be reset on this source, so that there is no journal")},
 		{"7", page.Overview, "overview", need(inspects, "this source is no log directory")},
 		{"8", page.Disk, "disk", need(segments, "this source shows no files")},
-		{"9", page.Delivery, "delivery", nil},
 	}
 	out := all[:0]
 	for _, v := range all {

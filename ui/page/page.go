@@ -74,7 +74,6 @@ const (
 	Alter      Kind = "alter"      // Addr.Topic: its configs and its number of partitions
 	Delete     Kind = "delete"     // Addr.Topic: deletion of a topic
 	Truncate   Kind = "truncate"   // Addr: a partition, with Offset the first record to stay
-	Delivery   Kind = "delivery"   // at most once, at least once, exactly once
 )
 
 // Args are what a screen may be told beside its address. The zero Args say nothing.
