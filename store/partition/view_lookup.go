@@ -168,7 +168,7 @@ func (k *lookup) inLayer(f *segment.File, l *layer, seek func() (segment.Place, 
 	k.faults(p.Faults)
 	k.indexSteps(p)
 	k.r.Scanned += p.Scanned
-	scan := fmt.Sprintf("from byte %d: %s, %d bytes", p.From, several(int64(p.Batches), "batch", "batches"), p.Scanned)
+	scan := fmt.Sprintf("from byte %d: %s, %d bytes", p.From, several(p.Batches, "batch", "batches"), p.Scanned)
 	if !p.Found {
 		k.step("scan", scan, "none")
 		return false, nil
@@ -231,17 +231,17 @@ func (k *lookup) decode(f *segment.File, l *layer, p segment.Place, want func(*r
 func (k *lookup) indexSteps(p segment.Place) {
 	switch {
 	case p.TimeEntries >= 0 && p.TimeEntry >= 0:
-		k.step("timeindex", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.TimeEntries), "entry", "entries"), p.TimeCompared),
+		k.step("timeindex", fmt.Sprintf("binary search over %s, %d compared", several(p.TimeEntries, "entry", "entries"), p.TimeCompared),
 			fmt.Sprintf("entry %d: nothing younger than %s up to offset %d", p.TimeEntry, timeText(p.EntryTime), p.TimeOffset))
 	case p.TimeEntries >= 0:
-		k.step("timeindex", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.TimeEntries), "entry", "entries"), p.TimeCompared), "none to begin behind")
+		k.step("timeindex", fmt.Sprintf("binary search over %s, %d compared", several(p.TimeEntries, "entry", "entries"), p.TimeCompared), "none to begin behind")
 	}
 	switch {
 	case p.Entry >= 0:
-		k.step("index", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.Entries), "entry", "entries"), p.Compared),
+		k.step("index", fmt.Sprintf("binary search over %s, %d compared", several(p.Entries, "entry", "entries"), p.Compared),
 			fmt.Sprintf("entry %d: offset %d at byte %d", p.Entry, p.EntryOff, p.From))
 	case p.Entries >= 0 && p.From == 0:
-		k.step("index", fmt.Sprintf("binary search over %s, %d compared", several(int64(p.Entries), "entry", "entries"), p.Compared), "none to begin at: byte 0")
+		k.step("index", fmt.Sprintf("binary search over %s, %d compared", several(p.Entries, "entry", "entries"), p.Compared), "none to begin at: byte 0")
 	case p.From > 0:
 		k.step("index", "none; an earlier walk knows where batches begin", fmt.Sprintf("byte %d", p.From))
 	default:

@@ -120,13 +120,16 @@ func (a *app) group(ctx context.Context, src model.Source, id string) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(a.out, "%s  %s  %s  lag %s\n", safe(g.ID), g.State, safe(strings.Join(strings.Fields(g.Type+" "+g.ProtocolType+" "+g.Protocol), " ")), count(g.Lag))
+	head := fmt.Sprintf("%s  %s  %s  lag %s\n", safe(g.ID), g.State, safe(strings.Join(strings.Fields(g.Type+" "+g.ProtocolType+" "+g.Protocol), " ")), count(g.Lag))
 	for _, m := range g.Members {
 		var tps []string
 		for _, tp := range m.Assignment {
 			tps = append(tps, tp.String())
 		}
-		fmt.Fprintf(a.out, "member %s  client %s  host %s  %s\n", safe(m.ID), safe(m.Client), safe(m.Host), safe(strings.Join(tps, " ")))
+		head += fmt.Sprintf("member %s  client %s  host %s  %s\n", safe(m.ID), safe(m.Client), safe(m.Host), safe(strings.Join(tps, " ")))
+	}
+	if _, err := a.out.Write([]byte(head)); err != nil {
+		return err
 	}
 	t := newTable(a.out, "PARTITION", ">COMMITTED", ">START", ">END", ">LAG", "COMMITTED AT", "MEMBER", "NOTE")
 	for i := range g.Offsets {

@@ -220,7 +220,7 @@ func readLine(r *bufio.Reader, most int) ([]byte, error) {
 func (a *app) send(ctx context.Context, p model.Producer, req model.ProduceRequest) error {
 	where, err := p.Produce(ctx, req)
 	if errors.Is(err, model.ErrRefused) { // nothing was done: not what exit code 1 says
-		return fmt.Errorf("%v", err)
+		return errors.New(err.Error())
 	}
 	if err != nil {
 		return err

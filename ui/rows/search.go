@@ -6,17 +6,17 @@ import (
 	"github.com/strata-kafka/strata/model"
 )
 
-// Ended is how a search that has begun came to its end. It is an error so that it comes through a page.Stream.
-type Ended struct{ End model.SearchEnd }
+// EndError is how a search that has begun came to its end. It is an error so that it comes through a page.Stream.
+type EndError struct{ End model.SearchEnd }
 
 // Error returns the reason in words.
-func (e *Ended) Error() string { return e.End.Reason }
+func (e *EndError) Error() string { return e.End.Reason }
 
-// Search searches, for a page.Stream to run. It returns an *Ended, or the error for which nothing was searched; never nil.
+// Search searches, for a page.Stream to run. It returns an *EndError, or the error for which nothing was searched; never nil.
 func Search(ctx context.Context, src model.Searcher, q model.SearchQuery, emit func(model.SearchEvent) bool) error {
 	end, err := src.Search(ctx, q, emit)
 	if err != nil && end.Reason == "" {
 		return err
 	}
-	return &Ended{end}
+	return &EndError{end}
 }

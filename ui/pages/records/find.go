@@ -112,7 +112,7 @@ func (p *records) found(msg page.Items[model.SearchEvent]) tea.Cmd {
 		return f.stream.Next()
 	}
 	what := kit.Safe(f.pattern.Text, 60)
-	var e *rows.Ended
+	var e *rows.EndError
 	if errors.As(msg.Err, &e) {
 		f.ended = what + " was not found: " + e.End.Reason + " after " + kit.Number(f.event.Records) + " records"
 		if n := len(e.End.Faults); n > 0 {

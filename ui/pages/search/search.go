@@ -310,7 +310,7 @@ func (p *search) reached(e model.SearchEvent) {
 // finish says how a run ended.
 func (p *search) finish(err error) {
 	p.level = page.Info
-	var e *rows.Ended
+	var e *rows.EndError
 	if !errors.As(err, &e) {
 		p.end, p.level, p.more = err.Error(), page.Bad, true
 		return
