@@ -67,7 +67,7 @@ func openDirs(_ context.Context, paths []string, o cli.DirOptions) (model.Source
 
 // openData opens the embedded broker's directory, for what it is needed.
 func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
-	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}}
+	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}, Listen: o.Listen}
 	switch o.Access {
 	case cli.Look:
 		return embedded.Look(eo, "")

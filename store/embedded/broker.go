@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +14,13 @@ import (
 	"time"
 
 	"github.com/strata-kafka/strata/groups"
+	"github.com/strata-kafka/strata/groups/coordinator"
+	"github.com/strata-kafka/strata/groups/txn"
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store"
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/logdir"
+	"github.com/strata-kafka/strata/store/wire"
 )
 
 // OffsetsFile is the store of groups and configs in a data directory.
@@ -28,6 +32,9 @@ type Options struct {
 	Engine store.Options // OpenConfigs is set here
 	// Still switches off what goes on by itself on the reading side; see logdir.Options.
 	Still bool
+	// Listen is the HOST:PORT where Kafka clients are served; "" for nowhere. Port 0 takes a free one.
+	Listen string
+	Wire   wire.Options
 }
 
 // Broker is the embedded broker as a source: all reads go through the files, writes through the engine, groups through
@@ -40,6 +47,7 @@ type Broker struct {
 	*store.Engine
 	*groups.Service
 	db        *groups.DB
+	server    *wire.Server       // nil where nothing listens
 	stop      context.CancelFunc // ends tend
 	done      sync.WaitGroup
 	unexpired atomic.Pointer[error] // why offsets could not be expired last
@@ -97,7 +105,33 @@ func Open(o Options) (_ *Broker, err error) {
 	run, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	b.done.Go(func() { b.tend(run) })
+	if err := b.listen(o); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
 	return b, nil
+}
+
+// listen begins to serve Kafka clients, and writes down where.
+func (b *Broker) listen(o Options) error {
+	if o.Listen == "" {
+		return nil
+	}
+	ln, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", o.Listen, err)
+	}
+	b.server = wire.Serve(ln, wire.Broker{
+		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: coordinator.New(b.Service), Txns: txn.New(),
+	}, o.Wire)
+	return b.SetAddress(b.server.Address())
+}
+
+// Address returns where Kafka clients are served, "" for nowhere.
+func (b *Broker) Address() string {
+	if b.server == nil {
+		return ""
+	}
+	return b.server.Address()
 }
 
 // tend announces what the groups do and lets old offsets expire, until Close.
@@ -148,7 +182,11 @@ func (b *Broker) closeDB() error {
 func (b *Broker) Close() error {
 	b.stop()
 	b.done.Wait()
-	return errors.Join(b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
+	var err error
+	if b.server != nil {
+		err = b.server.Close()
+	}
+	return errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 }
 
 // Info says what the directory says, and what was done on opening.

@@ -68,6 +68,7 @@ type DataOptions struct {
 	Dir        string
 	Properties string // a server.properties, or ""
 	Access     Access
+	Listen     string // HOST:PORT for Kafka clients; "" for nowhere
 }
 
 // DemoOptions says how to run the demo.
@@ -176,7 +177,7 @@ several log.dirs with commas), or an address in the embedded broker, like orders
 	root.Flags().BoolVar(&a.opts.ascii, "ascii", false, "draw with ASCII only")
 	root.AddCommand(a.demoCmd(), a.topicsCmd(), a.partitionsCmd(), a.segmentsCmd(), a.batchesCmd(), a.readCmd(), a.tailCmd(),
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
-		a.topicCmd(), a.deleteRecordsCmd())
+		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
