@@ -34,6 +34,9 @@ type Broker struct {
 	ProducerExpiryMS  int64 // producer.id.expiration.ms; default a day
 	OffsetRetentionMS int64 // offsets.retention.minutes; default 7 days
 
+	Listeners  []Listener // listeners (or host.name and port), without those of controllers; nil where the file does not say
+	Advertised []Listener // advertised.listeners
+
 	Unknown []string // keys that no broker knows, each in a sentence with the nearest known ones
 	Unused  []string // keys that brokers know and that have no effect here
 	Invalid []string // what is wrong with values, each in a sentence; they count as not set
@@ -60,6 +63,7 @@ func BrokerDefaults(props []Property) Broker {
 			b.LogDirs = SplitList(p.Value)
 		}
 	}
+	s.listeners()
 	s.topics()
 	s.rest(props)
 	return b

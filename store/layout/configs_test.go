@@ -191,7 +191,7 @@ log.preallocate=maybe
 	}; len(b.Unknown) != 2 || !strings.HasPrefix(b.Unknown[0], want[0][:len(want[0])-1]) || b.Unknown[1] != want[1] {
 		t.Errorf("unknown: %q", b.Unknown)
 	}
-	if want := []string{"process.roles", "listeners", "listener.name.plaintext.ssl.keystore.location", "auto.create.topics.enable", "zookeeper.connect"}; !reflect.DeepEqual(b.Unused, want) {
+	if want := []string{"process.roles", "listener.name.plaintext.ssl.keystore.location", "auto.create.topics.enable", "zookeeper.connect"}; !reflect.DeepEqual(b.Unused, want) {
 		t.Errorf("unused: %q", b.Unused)
 	}
 	if want := []string{
