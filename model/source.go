@@ -41,6 +41,7 @@ type Info struct {
 	Live     bool   // changes are shown as they come
 	State    string // "", or what is to be said of it: "held by process 4711", "polling: inotify is exhausted"
 	Bytes    int64  // of .log files
+	Address  string // HOST:PORT where Kafka clients are served; "" for nowhere
 	Notices  []string
 }
 

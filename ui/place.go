@@ -131,6 +131,9 @@ func (r *root) views() []view {
 	_, resets := r.src.(model.Resetter)
 	_, inspects := r.src.(model.Inspector)
 	_, segments := r.src.(model.SegmentReader)
+	_, clients := r.src.(model.ClientReader)
+	_, delivers := r.src.(model.Deliverer)
+	_, transacts := r.src.(model.TransactionReader)
 	all := []view{
 		{"1", page.Topics, "topics", nil},
 		{"2", page.Groups, "groups", nil},
@@ -140,6 +143,9 @@ func (r *root) views() []view {
 		{"6", page.Journal, "journal", need(resets, "offsets cannot be reset on this source, so that there is no journal")},
 		{"7", page.Overview, "overview", need(inspects, "this source is no log directory")},
 		{"8", page.Disk, "disk", need(segments, "this source shows no files")},
+		{"9", page.Clients, "clients", need(clients, "no Kafka client connects to this source")},
+		{"0", page.Delivery, "delivery", need(delivers, "this source cannot show deliveries: it runs no broker of its own")},
+		{"X", page.Transactions, "transactions", need(transacts, "this source knows no transactions")},
 	}
 	out := all[:0]
 	for _, v := range all {

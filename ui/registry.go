@@ -5,6 +5,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/batches"
 	"github.com/strata-kafka/strata/ui/pages/change"
 	"github.com/strata-kafka/strata/ui/pages/check"
+	"github.com/strata-kafka/strata/ui/pages/clients"
 	"github.com/strata-kafka/strata/ui/pages/disk"
 	"github.com/strata-kafka/strata/ui/pages/group"
 	"github.com/strata-kafka/strata/ui/pages/groups"
@@ -21,6 +22,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/segments"
 	"github.com/strata-kafka/strata/ui/pages/tail"
 	"github.com/strata-kafka/strata/ui/pages/topics"
+	"github.com/strata-kafka/strata/ui/pages/transactions"
 )
 
 // registry says which page a Kind is. A page adds its line here:
@@ -28,27 +30,29 @@ import (
 //	page.Topics: topics.New,
 func registry() map[page.Kind]page.Constructor {
 	return map[page.Kind]page.Constructor{
-		page.Disk:       disk.New,
-		page.Overview:   overview.New,
-		page.Check:      check.New,
-		page.Lookup:     lookup.New,
-		page.Index:      index.New,
-		page.Batches:    batches.New,
-		page.Search:     search.New,
-		page.Tail:       tail.New,
-		page.Record:     record.New,
-		page.Records:    records.New,
-		page.Segments:   segments.New,
-		page.Partitions: partitions.New,
-		page.Topics:     topics.New,
-		page.Groups:     groups.New,
-		page.Group:      group.New,
-		page.Reset:      reset.New,
-		page.Journal:    journal.New,
-		page.Create:     change.NewCreate,
-		page.Alter:      change.NewAlter,
-		page.Delete:     change.NewDelete,
-		page.Truncate:   change.NewTruncate,
-		page.Produce:    produce.New,
+		page.Disk:         disk.New,
+		page.Overview:     overview.New,
+		page.Check:        check.New,
+		page.Lookup:       lookup.New,
+		page.Index:        index.New,
+		page.Batches:      batches.New,
+		page.Search:       search.New,
+		page.Tail:         tail.New,
+		page.Record:       record.New,
+		page.Records:      records.New,
+		page.Segments:     segments.New,
+		page.Partitions:   partitions.New,
+		page.Topics:       topics.New,
+		page.Groups:       groups.New,
+		page.Group:        group.New,
+		page.Reset:        reset.New,
+		page.Journal:      journal.New,
+		page.Create:       change.NewCreate,
+		page.Alter:        change.NewAlter,
+		page.Delete:       change.NewDelete,
+		page.Truncate:     change.NewTruncate,
+		page.Produce:      produce.New,
+		page.Clients:      clients.New,
+		page.Transactions: transactions.New,
 	}
 }

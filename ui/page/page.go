@@ -52,28 +52,31 @@ type Kind string
 
 // The screens.
 const (
-	Topics     Kind = "topics"
-	Partitions Kind = "partitions" // Addr.Topic
-	Segments   Kind = "segments"   // Addr: a partition
-	Batches    Kind = "batches"    // Addr: a segment, or with Offset or Position the batch to begin at
-	Index      Kind = "index"      // Addr: a segment; Args.Index
-	Lookup     Kind = "lookup"     // Addr: a partition; with Offset or Args.Time what to look up
-	Check      Kind = "check"      // Addr: what to check; the zero address is everything
-	Overview   Kind = "overview"   // what a log directory is
-	Disk       Kind = "disk"       // who takes the space
-	Records    Kind = "records"    // Addr: a topic or a partition; with Offset or Args.Time where to begin
-	Record     Kind = "record"     // Addr: a record
-	Tail       Kind = "tail"       // Addr.Topic or a partition, or Args.Topics
-	Search     Kind = "search"     // Addr: a topic or a partition, or Args.Topics; Args.Pattern
-	Groups     Kind = "groups"     // with Addr.Topic only the groups that read it
-	Group      Kind = "group"      // Addr.Group
-	Reset      Kind = "reset"      // Addr.Group, with Addr.Topic only this topic; or Args.Undo
-	Journal    Kind = "journal"    // with Addr.Group only its entries
-	Produce    Kind = "produce"    // Addr: a topic or a partition; Args.Record to begin with
-	Create     Kind = "create"     // a new topic
-	Alter      Kind = "alter"      // Addr.Topic: its configs and its number of partitions
-	Delete     Kind = "delete"     // Addr.Topic: deletion of a topic
-	Truncate   Kind = "truncate"   // Addr: a partition, with Offset the first record to stay
+	Topics       Kind = "topics"
+	Partitions   Kind = "partitions"   // Addr.Topic
+	Segments     Kind = "segments"     // Addr: a partition
+	Batches      Kind = "batches"      // Addr: a segment, or with Offset or Position the batch to begin at
+	Index        Kind = "index"        // Addr: a segment; Args.Index
+	Lookup       Kind = "lookup"       // Addr: a partition; with Offset or Args.Time what to look up
+	Check        Kind = "check"        // Addr: what to check; the zero address is everything
+	Overview     Kind = "overview"     // what a log directory is
+	Disk         Kind = "disk"         // who takes the space
+	Records      Kind = "records"      // Addr: a topic or a partition; with Offset or Args.Time where to begin
+	Record       Kind = "record"       // Addr: a record
+	Tail         Kind = "tail"         // Addr.Topic or a partition, or Args.Topics
+	Search       Kind = "search"       // Addr: a topic or a partition, or Args.Topics; Args.Pattern
+	Groups       Kind = "groups"       // with Addr.Topic only the groups that read it
+	Group        Kind = "group"        // Addr.Group
+	Reset        Kind = "reset"        // Addr.Group, with Addr.Topic only this topic; or Args.Undo
+	Journal      Kind = "journal"      // with Addr.Group only its entries
+	Clients      Kind = "clients"      // who is connected
+	Transactions Kind = "transactions" // open and ended ones; with Addr.Topic only those that touch it
+	Delivery     Kind = "delivery"     // what at most once, at least once and exactly once mean
+	Produce      Kind = "produce"      // Addr: a topic or a partition; Args.Record to begin with
+	Create       Kind = "create"       // a new topic
+	Alter        Kind = "alter"        // Addr.Topic: its configs and its number of partitions
+	Delete       Kind = "delete"       // Addr.Topic: deletion of a topic
+	Truncate     Kind = "truncate"     // Addr: a partition, with Offset the first record to stay
 )
 
 // Args are what a screen may be told beside its address. The zero Args say nothing.

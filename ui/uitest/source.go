@@ -32,6 +32,10 @@ type Source struct {
 	Dirs     []model.DirOverview
 	Stats    model.TailStats
 	Demo     model.TrafficState
+	Conns    []model.Client
+	APISet   []model.APIStat
+	Txns     []model.Transaction
+	Writers  map[model.TopicPartition][]model.ProducerState
 	Fail     func(method string) error
 
 	mu      sync.Mutex

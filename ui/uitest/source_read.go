@@ -235,3 +235,23 @@ func (t *tail) Wait(ctx context.Context, matched int64) error {
 
 func (t *tail) Release(int64) {}
 func (t *tail) Close() error  { return nil }
+
+// Clients implements model.ClientReader.
+func (s *Source) Clients(context.Context) ([]model.Client, error) {
+	return append([]model.Client(nil), s.Conns...), s.note("Clients")
+}
+
+// APIs implements model.ClientReader.
+func (s *Source) APIs(context.Context) ([]model.APIStat, error) {
+	return append([]model.APIStat(nil), s.APISet...), s.note("APIs")
+}
+
+// Transactions implements model.TransactionReader.
+func (s *Source) Transactions(context.Context) ([]model.Transaction, error) {
+	return append([]model.Transaction(nil), s.Txns...), s.note("Transactions")
+}
+
+// Producers implements model.TransactionReader.
+func (s *Source) Producers(_ context.Context, tp model.TopicPartition) ([]model.ProducerState, error) {
+	return append([]model.ProducerState(nil), s.Writers[tp]...), s.note("Producers", tp)
+}
