@@ -27,14 +27,17 @@ type Engine struct {
 	dirs   []*logDir
 	keeper ConfigStore
 
-	mu     sync.RWMutex // guards topics and what is in them, closed
+	mu     sync.RWMutex // guards topics and what is in them, ids, closed
 	topics map[string]*topic
+	ids    map[layout.ID]string // the topics' names by id, those that were asked for or made since Open
 	closed bool
 
-	running sync.RWMutex // read-held by what must end before Close goes on
-	admin   sync.Mutex   // one change of topics at a time
-	noticed sync.Mutex
-	notices []string
+	running  sync.RWMutex // read-held by what must end before Close goes on
+	admin    sync.Mutex   // one change of topics at a time
+	allIDs   sync.Once    // ids has all topics after it
+	learning sync.Mutex   // one reader of ids at a time
+	noticed  sync.Mutex
+	notices  []string
 
 	writers    writers
 	trash      trash
@@ -60,6 +63,7 @@ type logDir struct {
 // topic is a topic with its logs.
 type topic struct {
 	name    string
+	id      layout.ID         // zero until it is first asked for
 	configs map[string]string // its own
 	parts   []*partition.Log  // by number; nil where the folder is missing
 	// effective is what configs come to, with what lies below them; nil until it is first asked for.
@@ -77,7 +81,7 @@ func Open(dirs []string, o Options) (*Engine, error) {
 	if len(dirs) == 0 {
 		return nil, fmt.Errorf("%w data directory: none is named", model.ErrInvalid)
 	}
-	e := &Engine{o: o, broker: broker, notices: notices, topics: map[string]*topic{},
+	e := &Engine{o: o, broker: broker, notices: notices, topics: map[string]*topic{}, ids: map[layout.ID]string{},
 		later: make(chan func(), laterRoom), kick: make(chan string, kickRoom)}
 	e.writers.room = o.Writers
 	if err := e.open(dirs); err != nil {

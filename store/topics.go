@@ -155,12 +155,12 @@ func (e *Engine) CreateTopic(ctx context.Context, s model.TopicSpec) error {
 	if err := e.save(s.Name, configs); err != nil {
 		return fmt.Errorf("create topic %s: %w", s.Name, err)
 	}
-	t := &topic{name: s.Name, configs: configs}
-	if err := e.addPartitions(ctx, t, layout.NewID(), int(n)); err != nil {
+	t := &topic{name: s.Name, id: layout.NewID(), configs: configs}
+	if err := e.addPartitions(ctx, t, t.id, int(n)); err != nil {
 		return fmt.Errorf("create topic %s: %w", s.Name, errors.Join(err, e.keeper.Delete(s.Name)))
 	}
 	e.mu.Lock()
-	e.topics[s.Name] = t
+	e.topics[s.Name], e.ids[t.id] = t, s.Name
 	e.mu.Unlock()
 	return nil
 }
@@ -276,27 +276,10 @@ func (e *Engine) GrowTopic(ctx context.Context, name string, partitions int32) e
 	if have := len(t.parts); int(partitions) <= have || partitions > maxPartitions {
 		return fmt.Errorf("%w number of partitions %d: %s has %d, want more, and at most %d", model.ErrInvalid, partitions, name, have, maxPartitions)
 	}
-	if err := e.addPartitions(ctx, t, e.topicID(t), int(partitions)); err != nil {
+	if err := e.addPartitions(ctx, t, e.learnID(t), int(partitions)); err != nil {
 		return fmt.Errorf("grow topic %s: %w", name, err)
 	}
 	return nil
-}
-
-// topicID reads a topic's id from the first partition that says it; a new one where none does.
-func (e *Engine) topicID(t *topic) layout.ID {
-	for _, l := range t.parts {
-		if l == nil {
-			continue
-		}
-		b, err := os.ReadFile(filepath.Join(l.Dir(), layout.PartitionMetaFile))
-		if err != nil {
-			continue
-		}
-		if id, err := layout.ParsePartitionMeta(b); err == nil {
-			return id
-		}
-	}
-	return layout.NewID()
 }
 
 // AlterTopic changes a topic's own configs, from now on, and has its retention looked at. Errors wrap model.ErrNoTopic
@@ -337,6 +320,7 @@ func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
 	logs := e.topicLogs(name)
 	e.mu.Lock()
 	delete(e.topics, name)
+	delete(e.ids, t.id)
 	e.mu.Unlock()
 	var errs []error
 	for _, l := range logs {

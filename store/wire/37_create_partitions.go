@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/strata-kafka/strata/store/layout"
+)
+
+// createPartitions gives topics more partitions (CreatePartitions 0-3). All that are asked for are there or none. Left out:
+// controller mutation quotas.
+func (s *Server) createPartitions(c *call) (reply, error) {
+	req := c.req.(*kmsg.CreatePartitionsRequest)
+	r := req.ResponseKind().(*kmsg.CreatePartitionsResponse)
+	seen := map[string]int{}
+	for i := range req.Topics {
+		seen[req.Topics[i].Topic]++
+	}
+	answered := map[string]bool{}
+	more := 0
+	for i := range req.Topics {
+		t := &req.Topics[i]
+		if answered[t.Topic] {
+			continue
+		}
+		answered[t.Topic] = true
+		var f fault
+		if seen[t.Topic] > 1 {
+			f = refuse(kerr.InvalidRequest, "Duplicate topic name.")
+		} else {
+			f = s.growTopic(c, t, &more, req.ValidateOnly)
+		}
+		a := kmsg.NewCreatePartitionsResponseTopic()
+		a.Topic, a.ErrorCode, a.ErrorMessage = t.Topic, f.code, f.message()
+		r.Topics = append(r.Topics, a)
+	}
+	return r, nil
+}
+
+// growTopic adds a topic's partitions, of which more counts all that the request has asked for.
+func (s *Server) growTopic(c *call, t *kmsg.CreatePartitionsRequestTopic, more *int, validateOnly bool) fault {
+	have := s.b.Engine.PartitionCount(t.Topic)
+	if t.Topic == virtual {
+		have = virtualPartitions
+	}
+	count := int(t.Count)
+	switch {
+	case have == 0:
+		return fault{code: kerr.UnknownTopicOrPartition.Code}
+	case count == have:
+		return refuse(kerr.InvalidPartitions, "Topic already has %d partition(s).", have)
+	case count < have:
+		return refuse(kerr.InvalidPartitions, "The topic %s currently has %d partition(s); %d would not be an increase.", t.Topic, have, count)
+	case layout.Internal(t.Topic):
+		return refuse(kerr.InvalidTopicException, "The topic %s is the broker's own.", t.Topic)
+	}
+	if *more = min(maxChanges+1, *more+count-have); *more > maxChanges {
+		return refuse(kerr.PolicyViolation, "Excessively large number of partitions in one request: at most %d.", maxChanges)
+	}
+	if t.Assignment != nil {
+		if len(t.Assignment) != count-have {
+			return refuse(kerr.InvalidReplicaAssignment,
+				"Attempted to add %d additional partition(s), but only %d assignment(s) were specified.", count-have, len(t.Assignment))
+		}
+		for _, a := range t.Assignment {
+			if f := s.placed(a.Replicas); f.bad() {
+				return f
+			}
+		}
+	}
+	if validateOnly {
+		return fault{}
+	}
+	return faultOf(s.b.Admin.GrowTopic(c.ctx, t.Topic, t.Count))
+}
