@@ -82,6 +82,11 @@ type Log struct {
 	producers *producers
 	snapshots []int64
 
+	// names is held while files of closed segments are renamed, and read-held by who opens some that belong together by
+	// their names. It is taken before mu.
+	names      sync.RWMutex
+	generation atomic.Int64 // how often that was done
+
 	flushing  sync.Mutex
 	unsafe    atomic.Pointer[error] // why a flush failed once: from then on nothing is known to be on the disk
 	point     atomic.Int64
@@ -197,6 +202,17 @@ func (l *Log) StartLine() (int64, bool) {
 
 // Clean reports whether the log was opened after a clean stop, so that it need not be recovered.
 func (l *Log) Clean() bool { return l.o.Clean }
+
+// Generation counts how often closed segments were removed or replaced by others: what was opened by name before may be
+// another file now, with other bytes at the same place. What is open stays readable.
+func (l *Log) Generation() int64 { return l.generation.Load() }
+
+// Hold keeps the names of closed segments' files as they are until release is called: who opens a .log and its indexes
+// meanwhile gets files that belong together. It must not be called with the log locked.
+func (l *Log) Hold() (release func()) {
+	l.names.RLock()
+	return l.names.RUnlock
+}
 
 // Used returns when the log was last appended to, ms; 0 for not yet.
 func (l *Log) Used() int64 { return l.used.Load() }

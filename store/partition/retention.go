@@ -27,6 +27,8 @@ type Gone struct {
 // one goes too when it is due and holds something, after an empty one was begun behind it. Files are renamed to .deleted
 // at once and removed later. It also forgets the producers that have been idle for too long.
 func (l *Log) Retain() ([]Gone, error) {
+	l.names.Lock()
+	defer l.names.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.list(); err != nil {
@@ -133,6 +135,7 @@ func (l *Log) deleteOldest(r rule) ([]Gone, error) {
 			}
 		}
 	}
+	l.generation.Add(1)
 	for i := range gone {
 		if err := l.retire(gone[i].Base); err != nil {
 			return gone[:i], err
