@@ -28,7 +28,14 @@ const (
 	groupsBucket  = "groups"
 	configsBucket = "configs"
 	journalBucket = "journal"
+
+	producersBucket    = "producers"
+	transactionsBucket = "transactions"
+	pendingBucket      = "pending"
 )
+
+// laterBuckets were added to stores of version 1: a store without them is given them when it is opened for writing.
+func laterBuckets() []string { return []string{producersBucket, transactionsBucket, pendingBucket} }
 
 // ErrSchema is returned for a store that a newer strata has written, or that is no store of strata's at all. Such a file
 // is left as it is.
@@ -227,11 +234,14 @@ func (db *DB) prepare(topicsExist func() bool) (fresh bool, err error) {
 	if err == nil && fresh && !db.lost && topicsExist() {
 		db.lost = true // whoever made the file was stopped before it had a schema
 	}
-	if err != nil || !fresh || db.readOnly {
+	if err != nil || db.readOnly {
 		return fresh, err
 	}
+	if !fresh {
+		return false, db.addBuckets()
+	}
 	return true, db.update(func(tx *bbolt.Tx) error {
-		for _, name := range []string{schemaBucket, offsetsBucket, groupsBucket, configsBucket, journalBucket} {
+		for _, name := range append(laterBuckets(), schemaBucket, offsetsBucket, groupsBucket, configsBucket, journalBucket) {
 			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 				return fmt.Errorf("make bucket %q: %w", name, err)
 			}
@@ -243,5 +253,27 @@ func (db *DB) prepare(topicsExist func() bool) (fresh bool, err error) {
 			}
 		}
 		return b.Put([]byte("version"), binary.BigEndian.AppendUint32(nil, schemaVersion))
+	})
+}
+
+// addBuckets makes the buckets that an older store has not yet.
+func (db *DB) addBuckets() error {
+	missing := false
+	err := db.view(func(tx *bbolt.Tx) error {
+		for _, name := range laterBuckets() {
+			missing = missing || tx.Bucket([]byte(name)) == nil
+		}
+		return nil
+	})
+	if err != nil || !missing {
+		return err
+	}
+	return db.update(func(tx *bbolt.Tx) error {
+		for _, name := range laterBuckets() {
+			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+				return fmt.Errorf("make bucket %q: %w", name, err)
+			}
+		}
+		return nil
 	})
 }

@@ -47,6 +47,7 @@ type Broker struct {
 	*store.Engine
 	*groups.Service
 	db        *groups.DB
+	txns      *txn.Coordinator   // nil until it is opened
 	server    *wire.Server       // nil where nothing listens
 	stop      context.CancelFunc // ends tend
 	done      sync.WaitGroup
@@ -102,6 +103,9 @@ func Open(o Options) (_ *Broker, err error) {
 		return nil, errors.Join(err, b.Engine.Close(), b.closeDB())
 	}
 	b.Service = groups.New(b.db, b.Dir, groups.Options{Retention: offsetRetention(broker)})
+	if b.txns, err = txn.New(txn.Options{Store: b.db.Txns()}); err != nil {
+		return nil, errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
+	}
 	run, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	b.done.Go(func() { b.tend(run) })
@@ -121,7 +125,7 @@ func (b *Broker) listen(o Options) error {
 		return fmt.Errorf("listen on %s: %w", o.Listen, err)
 	}
 	b.server = wire.Serve(ln, wire.Broker{
-		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: coordinator.New(b.Service), Txns: txn.New(),
+		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: coordinator.New(b.Service), Txns: b.txns,
 	}, o.Wire)
 	return b.SetAddress(b.server.Address())
 }
@@ -186,7 +190,7 @@ func (b *Broker) Close() error {
 	if b.server != nil {
 		err = b.server.Close()
 	}
-	return errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
+	return errors.Join(err, b.txns.Close(), b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 }
 
 // Info says what the directory says, and what was done on opening.

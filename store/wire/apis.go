@@ -26,6 +26,7 @@ type api struct {
 // apis are the APIs by key, which are advertised as they stand here.
 func apis() map[kmsg.Key]api {
 	return map[kmsg.Key]api{
-		kmsg.ApiVersions: {min: 0, max: 5, handle: (*Server).apiVersions, early: true},
+		kmsg.ApiVersions:    {min: 0, max: 5, handle: (*Server).apiVersions, early: true},
+		kmsg.InitProducerID: {min: 0, max: 5, handle: (*Server).initProducerID},
 	}
 }
