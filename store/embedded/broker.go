@@ -32,9 +32,12 @@ type Options struct {
 	Engine store.Options // OpenConfigs is set here
 	// Still switches off what goes on by itself on the reading side; see logdir.Options.
 	Still bool
-	// Listen is the HOST:PORT where Kafka clients are served; "" for nowhere. Port 0 takes a free one.
+	// Listen is the HOST:PORT where Kafka clients are served; "" for nowhere, DefaultListen for what is usual. Port 0 takes
+	// a free one.
 	Listen string
-	Wire   wire.Options
+	// AnyPort takes a free port where the one of Listen is taken, and says so in the notices of Info.
+	AnyPort bool
+	Wire    wire.Options
 }
 
 // Broker is the embedded broker as a source: all reads go through the files, writes through the engine, groups through
@@ -49,6 +52,7 @@ type Broker struct {
 	db        *groups.DB
 	txns      *txn.Coordinator   // nil until it is opened
 	server    *wire.Server       // nil where nothing listens
+	told      []string           // what is to be said of where it listens
 	stop      context.CancelFunc // ends tend
 	done      sync.WaitGroup
 	unexpired atomic.Pointer[error] // why offsets could not be expired last
@@ -76,14 +80,41 @@ func offsetRetention(b layout.Broker) time.Duration {
 	return time.Duration(min(b.OffsetRetentionMS, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
-// Open opens the broker for writing. A *store.LockedError says that another process has it.
+// Open opens the broker for writing. A *store.LockedError says that another process has it, a *TakenError that another
+// one listens where it should.
 func Open(o Options) (_ *Broker, err error) {
 	b := &Broker{}
 	broker, err := o.broker()
 	if err != nil {
 		return nil, err
 	}
+	at, err := o.place(broker)
+	if err != nil {
+		return nil, err
+	}
+	if err := inUse(broker.LogDirs); err != nil {
+		return nil, err
+	}
+	ln, err := o.bind(&at, broker.LogDirs)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.open(o, broker, at, ln); err != nil {
+		if ln != nil {
+			_ = ln.Close() // nobody was served
+		}
+		return nil, err
+	}
+	return b, nil
+}
+
+// open opens the parts one by one, and closes those that are open where one cannot be.
+func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener) (err error) {
+	b.told = at.notices
 	so := o.Engine
+	if ln != nil {
+		so.Address = ln.Addr().String()
+	}
 	so.OpenConfigs = func() (store.ConfigStore, error) {
 		db, err := groups.OpenDB(filepath.Join(o.Dir, OffsetsFile), groups.DBOptions{TopicsExist: func() bool { return hasTopics(broker.LogDirs) }})
 		if err != nil {
@@ -93,41 +124,35 @@ func Open(o Options) (_ *Broker, err error) {
 		return db.TopicConfigs(), nil
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("open data directory: %w", err)
+		return fmt.Errorf("open data directory: %w", err)
 	}
 	if b.Engine, err = store.Open(broker.LogDirs, so); err != nil {
-		return nil, errors.Join(err, b.closeDB())
+		return errors.Join(err, b.closeDB())
 	}
 	b.Dir, err = logdir.Open(b.Dirs(), logdir.Options{Configs: b.EffectiveConfigs, Embedded: true, Name: o.Dir, Still: o.Still})
 	if err != nil {
-		return nil, errors.Join(err, b.Engine.Close(), b.closeDB())
+		return errors.Join(err, b.Engine.Close(), b.closeDB())
 	}
 	b.Service = groups.New(b.db, b.Dir, groups.Options{Retention: offsetRetention(broker)})
 	if b.txns, err = txn.New(txn.Options{Store: b.db.Txns()}); err != nil {
-		return nil, errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
+		return errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 	}
 	run, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	b.done.Go(func() { b.tend(run) })
-	if err := b.listen(o); err != nil {
-		return nil, errors.Join(err, b.Close())
+	if ln != nil {
+		b.serve(o, at, ln)
 	}
-	return b, nil
+	return nil
 }
 
-// listen begins to serve Kafka clients, and writes down where.
-func (b *Broker) listen(o Options) error {
-	if o.Listen == "" {
-		return nil
-	}
-	ln, err := net.Listen("tcp", o.Listen)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w", o.Listen, err)
-	}
+// serve begins to serve Kafka clients.
+func (b *Broker) serve(o Options, at place, ln net.Listener) {
+	wo := o.Wire
+	wo.Advertised = at.advertised
 	b.server = wire.Serve(ln, wire.Broker{
 		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: coordinator.New(b.Service), Txns: b.txns,
-	}, o.Wire)
-	return b.SetAddress(b.server.Address())
+	}, wo)
 }
 
 // Address returns where Kafka clients are served, "" for nowhere.
@@ -196,6 +221,8 @@ func (b *Broker) Close() error {
 // Info says what the directory says, and what was done on opening.
 func (b *Broker) Info(ctx context.Context) (model.Info, error) {
 	info, err := b.Dir.Info(ctx)
+	info.Address = b.Address()
+	info.Notices = append(info.Notices, b.told...)
 	info.Notices = append(append(info.Notices, b.Engine.Notices()...), b.db.Notices()...)
 	if err := b.unexpired.Load(); err != nil {
 		info.Notices = append(info.Notices, (*err).Error())
