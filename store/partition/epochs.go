@@ -25,6 +25,39 @@ func (l *Log) Epochs() ([]layout.Epoch, error) {
 	return slices.Clone(l.epochs), nil
 }
 
+// LeaderEpoch returns the leader epoch of this run, which is that of all appends: one more than the last run's. It has its
+// line in the checkpoint from the first append on, and in a new log from the beginning.
+func (l *Log) LeaderEpoch() (int32, error) {
+	if e := l.leader.Load(); e > 0 {
+		return int32(e - 1), nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.list(); err != nil {
+		return -1, err
+	}
+	if err := l.loadEpochs(); err != nil {
+		return -1, err
+	}
+	return l.leads(), nil
+}
+
+// leads settles the leader epoch of this run.
+func (l *Log) leads() int32 {
+	e := l.leader.Load()
+	if e == 0 {
+		e = 1
+		if n := len(l.epochs); n > 0 {
+			e = int64(l.epochs[n-1].Epoch) + 1
+			if !l.stamped {
+				e++
+			}
+		}
+		l.leader.Store(e)
+	}
+	return int32(e - 1)
+}
+
 // loadEpochs reads the checkpoint once. What cannot be read of it is told, and made good by the next line written.
 func (l *Log) loadEpochs() error {
 	if l.epochs != nil {
@@ -53,10 +86,7 @@ func (l *Log) stamp() error {
 	if l.stamped {
 		return nil
 	}
-	next := int32(0)
-	if n := len(l.epochs); n > 0 {
-		next = l.epochs[n-1].Epoch + 1
-	}
+	next := l.leads()
 	epochs := slices.Clone(l.epochs)
 	end := l.end()
 	for len(epochs) > 0 && epochs[len(epochs)-1].Start >= end {
@@ -67,6 +97,7 @@ func (l *Log) stamp() error {
 		return err
 	}
 	l.epochs, l.stamped = epochs, true
+	l.epoch.Store(next + 1)
 	return nil
 }
 
@@ -142,4 +173,23 @@ func WriteFile(path string, b []byte, open func(string) (segment.AppendFile, err
 		return errors.Join(err, os.Remove(tmp))
 	}
 	return nil
+}
+
+// LeaderEpoch returns the leader epoch of what is appended now: after a start the last one, until the first append begins
+// its own; 0 where the log has none. Once it is known the call waits for nobody.
+func (l *Log) LeaderEpoch() (int32, error) {
+	if e := l.epoch.Load(); e > 0 {
+		return e - 1, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.loadEpochs(); err != nil {
+		return 0, err
+	}
+	e := int32(0)
+	if n := len(l.epochs); n > 0 {
+		e = l.epochs[n-1].Epoch
+	}
+	l.epoch.Store(e + 1)
+	return e, nil
 }

@@ -37,6 +37,8 @@ type LogOptions struct {
 	// Deleted is told of files that have been renamed to .deleted, and when (ms) they are to be removed; nil means that
 	// they are removed at once.
 	Deleted func(paths []string, due int64)
+	// Handles keeps the files open that are read; nil means that the log keeps a few of its own.
+	Handles *Handles
 	// Notice is told what was found and changed on disk that nobody asked for, one line each; nil means that nobody
 	// wants to know.
 	Notice func(line string)
@@ -52,8 +54,15 @@ type Bounds struct {
 	LastStable    int64
 }
 
-// Log is the writing side of a partition: the segments in its folder, appended to by one at a time. Reads of files go
-// through a View; what Log reads itself is what an appender must know.
+// bounds is what is published with every append.
+type bounds struct {
+	Bounds
+	base int64 // of the active segment; -1 while it has not been written to
+	size int64 // of its whole batches, up to End
+}
+
+// Log is the writing side of a partition: the segments in its folder, appended to by one at a time. What is looked at
+// goes through a View; Log itself reads what an appender must know, and gives clients the bytes they ask for.
 //
 // It opens nothing before it is used: after a clean stop the end is known from the checkpoint, and ten thousand logs
 // cost ten thousand small values, no file and no descriptor.
@@ -65,7 +74,13 @@ type Bounds struct {
 type Log struct {
 	o     LogOptions
 	cfg   atomic.Pointer[layout.TopicConfig]
-	known atomic.Pointer[Bounds] // nil until listed
+	known atomic.Pointer[bounds] // nil until listed
+
+	handles *Handles
+	shape   atomic.Pointer[shape] // nil when it must be made anew
+	leader  atomic.Int64          // the leader epoch of this run, plus one; 0 until it is known
+	waits   watches
+	aborts  aborts
 
 	mu        sync.Mutex // the appender's; guards all below
 	listed    bool
@@ -93,6 +108,7 @@ type Log struct {
 	flushedAt atomic.Int64 // ms
 	firstBase atomic.Int64 // base of the first segment
 	used      atomic.Int64 // ms
+	epoch     atomic.Int32 // the current leader epoch and 1; 0 for not looked up yet
 }
 
 // piece is what is known of a segment without opening it.
@@ -112,6 +128,9 @@ func OpenLog(o LogOptions) *Log {
 	}
 	if l.o.ProducerExpiry == 0 {
 		l.o.ProducerExpiry = defaultProducerExpiry
+	}
+	if l.handles = o.Handles; l.handles == nil {
+		l.handles = NewHandles(ownHandles)
 	}
 	l.cfg.Store(&o.Config)
 	l.point.Store(max(o.Point, 0))
@@ -220,20 +239,20 @@ func (l *Log) Used() int64 { return l.used.Load() }
 // Bounds returns the log's offsets. The first call lists the folder, later ones wait for nobody.
 func (l *Log) Bounds() (Bounds, error) {
 	if b := l.known.Load(); b != nil {
-		return *b, nil
+		return b.Bounds, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.list(); err != nil {
 		return Bounds{}, err
 	}
-	return *l.known.Load(), nil
+	return l.known.Load().Bounds, nil
 }
 
 // Known returns the log's offsets when they can be told without a look at the disk.
 func (l *Log) Known() (Bounds, bool) {
 	if b := l.known.Load(); b != nil {
-		return *b, true
+		return b.Bounds, true
 	}
 	return Bounds{}, false
 }
@@ -243,9 +262,12 @@ func (l *Log) end() int64 { return l.known.Load().End }
 
 // publish makes the offsets known whose LEO is end. The log start stays.
 func (l *Log) publish(end int64) {
-	b := Bounds{Start: l.o.Start, End: end, HighWatermark: end, LastStable: end}
+	b := bounds{Bounds: Bounds{Start: l.o.Start, End: end, HighWatermark: end, LastStable: end}, base: -1}
 	if old := l.known.Load(); old != nil {
 		b.Start = old.Start
+	}
+	if l.active != nil {
+		b.base, b.size = l.active.Base(), l.active.Size()
 	}
 	if l.producers != nil {
 		if first, open := l.producers.firstOpen(); open {
@@ -253,6 +275,7 @@ func (l *Log) publish(end int64) {
 		}
 	}
 	l.known.Store(&b)
+	l.waits.wake(&b)
 }
 
 // publishStart moves the log start offset.
@@ -290,7 +313,7 @@ func (l *Log) Close() error {
 	if l.closed {
 		return nil
 	}
-	l.closed = true
+	l.shut()
 	if l.active == nil {
 		return ferr
 	}
@@ -305,11 +328,19 @@ func (l *Log) Close() error {
 func (l *Log) Abandon() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closed = true
+	l.shut()
 	if l.active == nil {
 		return nil
 	}
 	return l.active.Suspend()
+}
+
+// shut lets nobody in any more, and sends away who waits. Slices that are read stay open.
+func (l *Log) shut() {
+	l.closed = true
+	l.reshape()
+	l.handles.drop(l, func(int64) bool { return true })
+	l.waits.close()
 }
 
 // headerOf is a batch's header with where it lies in the bytes given to Append.

@@ -9,8 +9,22 @@ type reply interface {
 	AppendTo(dst []byte) []byte
 }
 
-// handler serves one request. It runs on its connection's goroutine and may wait until c.ctx ends. An error closes the
-// connection.
+// streamed is a reply whose body does not have to be in memory as a whole: AppendTo is not called.
+type streamed interface {
+	reply
+	// size returns the length of the body, bytes.
+	size() int
+	// stream writes the body, size bytes. After an error the connection is closed.
+	stream(w *sink) error
+	// release is called once, whether the reply was written or not.
+	release()
+}
+
+// failing is a reply that knows whether an error code stands in it; kmsg's are looked through.
+type failing interface{ failed() bool }
+
+// handler serves one request. It runs on its connection's goroutine and may wait until c.ctx ends; then it answers what
+// it has. An error closes the connection.
 type handler func(s *Server, c *call) (reply, error)
 
 // api is an API that is served.
@@ -21,12 +35,38 @@ type api struct {
 	floor int16
 	// early is served before the client has said who it is.
 	early bool
+	// quick never waits for anything but the disk, so that the answers before it may wait for its own.
+	quick bool
+	// raw is decoded by its handler: c.req is nil, and c.body what follows the header.
+	raw bool
+	// reuse says that nothing keeps a part of the request ([]byte fields lie in its frame) when the handler has returned.
+	reuse bool
+
+	flexible int16 // the first flexible version; see complete
 }
 
 // apis are the APIs by key, which are advertised as they stand here.
 func apis() map[kmsg.Key]api {
 	return map[kmsg.Key]api{
-		kmsg.ApiVersions:    {min: 0, max: 5, handle: (*Server).apiVersions, early: true},
-		kmsg.InitProducerID: {min: 0, max: 5, handle: (*Server).initProducerID},
+		kmsg.ApiVersions:      {min: 0, max: 5, handle: (*Server).apiVersions, early: true, quick: true},
+		kmsg.CreateTopics:     {min: 2, max: 7, handle: (*Server).createTopics},
+		kmsg.DeleteTopics:     {min: 1, max: 6, handle: (*Server).deleteTopics},
+		kmsg.CreatePartitions: {min: 0, max: 3, handle: (*Server).createPartitions},
+		kmsg.InitProducerID:   {min: 0, max: 5, handle: (*Server).initProducerID},
 	}
+}
+
+// complete fills in what kmsg knows of the APIs.
+func complete(all map[kmsg.Key]api) map[kmsg.Key]api {
+	for k, a := range all {
+		a.flexible = a.max + 1
+		r := kmsg.RequestForKey(int16(k))
+		for v := a.max; v >= 0; v-- {
+			if r.SetVersion(v); r.IsFlexible() {
+				a.flexible = v
+			}
+		}
+		all[k] = a
+	}
+	return all
 }

@@ -8,29 +8,40 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime/debug"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// conn is one client's connection. Everything but nc is its goroutine's own.
+// conn is one client's connection. Everything but nc, ctx and facts is its goroutine's own.
 type conn struct {
 	s   *Server
 	nc  net.Conn
+	ctx context.Context // ends with the Server, and when the client has gone while it is waited for
+	end context.CancelFunc
 	in  *bufio.Reader
-	out []byte
+	out *[]byte // answers not yet sent; nil for none
+	err error   // why writing failed
 
-	software, version string // as ApiVersions told
+	frame   *[]byte // of the request that is served; nil where it lies in in
+	trust   int     // the largest frame that has come whole, bytes
+	reading time.Time
+	call    call
+	facts   facts
 }
 
-// call is one request with what is known of who sent it.
+// call is one request with what is known of who sent it. It is valid until the handler returns.
 type call struct {
-	ctx     context.Context // ends with the Server
+	ctx     context.Context // ends with the Server, or when the client has gone
 	conn    *conn
 	key     kmsg.Key
 	version int16
-	client  string // client.id, "" for none
-	req     kmsg.Request
+	client  string       // client.id, "" for none
+	req     kmsg.Request // nil for a raw API
+	body    []byte
+	// waited is how long the handler has waited for others, as a long poll does: it is not the server's time.
+	waited time.Duration
 }
 
 // host returns where the client is, as Kafka's group descriptions write it: "/127.0.0.1".
@@ -42,23 +53,40 @@ func (c *call) host() string {
 	return "/" + h
 }
 
-// errClose closes the connection without a word, as Kafka does.
-var errClose = errors.New("connection closed")
-
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{s: s, nc: nc, in: bufio.NewReaderSize(nc, 64<<10)}
+	c := &conn{s: s, nc: nc, in: bufio.NewReaderSize(nc, inBuffer)}
+	c.ctx, c.end = context.WithCancel(s.ctx)
+	c.call.conn, c.call.ctx = c, c.ctx
+	c.facts.begin(nc)
+	return c
 }
 
 // wake ends a read that waits.
 func (c *conn) wake() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) }
 
-// serve serves requests until the client goes, or says what cannot be understood.
+// serve serves requests until the client goes, or says what cannot be understood. A panic costs this connection only.
 func (c *conn) serve() {
+	defer c.end()
 	defer c.nc.Close()
-	for c.s.ctx.Err() == nil {
-		if err := c.one(); err != nil {
-			return
+	defer func() {
+		if r := recover(); r != nil {
+			c.s.notice(fmt.Sprintf("connection of %s closed: serving %s version %d panicked: %v\n%s",
+				c.nc.RemoteAddr(), c.call.key.Name(), c.call.version, r, debug.Stack()))
 		}
+	}()
+	for c.ctx.Err() == nil {
+		if err := c.one(); err != nil {
+			c.refused(err)
+			break
+		}
+	}
+	_ = c.flush()
+}
+
+// refused tells why a connection is closed that its client did not end.
+func (c *conn) refused(err error) {
+	if errors.Is(err, errClose) && c.ctx.Err() == nil {
+		c.s.refuse(c.nc.RemoteAddr().String(), err)
 	}
 }
 
@@ -68,128 +96,173 @@ func (c *conn) one() error {
 	if err != nil {
 		return err
 	}
-	key, version, corr, client, body, err := parseHeader(frame)
+	defer c.letGo()
+	h, body, err := parseHeader(frame)
 	if err != nil {
 		return err
 	}
-	a, ok := c.s.apis[kmsg.Key(key)]
-	if !ok {
-		return fmt.Errorf("%w: unknown key %d", errClose, key)
+	a := c.s.apis[kmsg.Key(h.key)]
+	cl := &c.call
+	cl.key, cl.version, cl.body, cl.req, cl.waited = kmsg.Key(h.key), h.version, body, nil, 0
+	if cl.client != string(h.client) {
+		cl.client = string(h.client)
 	}
-	req := kmsg.RequestForKey(key)
-	unversioned := kmsg.Key(key) == kmsg.ApiVersions && (version < a.min || version > a.max)
-	switch {
-	case unversioned:
+	if cl.key == kmsg.ApiVersions && (h.version < a.min || h.version > a.max) {
 		// A version of the future has a body that nobody can read.
-		return c.write(corr, false, unsupportedApiVersions(a))
-	case version < max(a.min, a.floor) || version > a.max:
-		return fmt.Errorf("%w: key %d has no version %d", errClose, key, version)
+		return c.answer(h.corr, false, unsupportedApiVersions(a))
 	}
-	req.SetVersion(version)
-	if req.IsFlexible() {
-		if body, err = skipTags(body); err != nil {
+	if err := c.decode(a); err != nil {
+		return err
+	}
+	if !a.quick {
+		if err := c.flush(); err != nil {
 			return err
 		}
 	}
-	if err := req.ReadFrom(body); err != nil {
-		return fmt.Errorf("%w: key %d version %d: %w", errClose, key, version, err)
+	began := time.Now()
+	c.facts.request(cl, began, len(frame)+4)
+	r, err := a.handle(c.s, cl)
+	failed := err != nil || isFailed(r)
+	c.s.stats.served(cl.key, time.Since(began)-cl.waited, failed)
+	if failed {
+		c.facts.errors.Add(1)
 	}
-	r, err := a.handle(c.s, &call{ctx: c.s.ctx, conn: c, key: kmsg.Key(key), version: version, client: client, req: req})
 	if err != nil || r == nil {
 		return err
 	}
-	return c.write(corr, req.IsFlexible() && kmsg.Key(key) != kmsg.ApiVersions, r)
+	return c.answer(h.corr, h.version >= a.flexible && cl.key != kmsg.ApiVersions, r)
 }
 
-// read reads one frame without its length.
-func (c *conn) read() ([]byte, error) {
-	if err := c.nc.SetReadDeadline(time.Now().Add(c.s.o.IdleTimeout)); err != nil {
-		return nil, err
+// decode reads the request's body, but for raw APIs. Bytes behind it are nobody's.
+func (c *conn) decode(a api) (err error) {
+	cl := &c.call
+	if cl.version >= a.flexible {
+		if cl.body, err = skipTags(cl.body); err != nil {
+			return err
+		}
 	}
-	if c.s.ctx.Err() != nil {
+	if a.raw {
+		return nil
+	}
+	cl.req = kmsg.RequestForKey(int16(cl.key))
+	cl.req.SetVersion(cl.version)
+	if len(cl.body) > firstFrame {
+		// What it is decoded to may be a hundred times as large: one at a time.
+		c.s.large.Lock()
+		defer c.s.large.Unlock()
+	}
+	if err := cl.req.ReadFrom(cl.body); err != nil {
+		return fmt.Errorf("%w: %s version %d: %w", errClose, cl.key.Name(), cl.version, err)
+	}
+	return nil
+}
+
+// whole reports whether the next request has come already.
+func (c *conn) whole() bool {
+	if c.in.Buffered() < 4 {
+		return false
+	}
+	b, err := c.in.Peek(4)
+	return err == nil && c.in.Buffered()-4 >= int(binary.BigEndian.Uint32(b))
+}
+
+// read reads one frame without its length, which is valid until letGo.
+func (c *conn) read() ([]byte, error) {
+	if !c.whole() {
+		if err := c.flush(); err != nil {
+			return nil, err
+		}
+		if now := time.Now(); now.Sub(c.reading) > c.s.o.IdleTimeout/16 || c.in.Buffered() > 0 {
+			if err := c.nc.SetReadDeadline(now.Add(c.s.o.IdleTimeout)); err != nil {
+				return nil, err
+			}
+			c.reading = now
+		}
+	}
+	if c.ctx.Err() != nil {
 		return nil, errClose
 	}
-	var head [4]byte
-	if _, err := io.ReadFull(c.in, head[:]); err != nil {
+	head, err := c.in.Peek(4)
+	if err != nil {
 		return nil, err
 	}
-	n := int32(binary.BigEndian.Uint32(head[:]))
-	if n < 8 || int(n) > c.s.o.MaxRequest {
+	n := int(int32(binary.BigEndian.Uint32(head)))
+	if n < minFrame || n > c.s.o.MaxRequest {
 		return nil, fmt.Errorf("%w: a request of %d bytes", errClose, n)
 	}
-	// Memory follows what has come, not what was announced.
-	frame := make([]byte, 0, min(int(n), 64<<10))
-	for len(frame) < int(n) {
-		if len(frame) == cap(frame) {
-			grown := make([]byte, len(frame), min(int(n), 2*cap(frame)))
-			copy(grown, frame)
-			frame = grown
-		}
-		m, err := c.in.Read(frame[len(frame):cap(frame)])
-		frame = frame[:len(frame)+m]
+	if head, err = c.in.Peek(4 + minFrame); err != nil {
+		return nil, err
+	}
+	a, err := c.s.admit(head[4:], n)
+	if err != nil {
+		return nil, err
+	}
+	if 4+n <= inBuffer {
+		b, err := c.in.Peek(4 + n)
 		if err != nil {
 			return nil, err
 		}
-	}
-	return frame, nil
-}
-
-// write sends an answer.
-func (c *conn) write(corr int32, flexible bool, r reply) error {
-	b := append(c.out[:0], 0, 0, 0, 0)
-	b = binary.BigEndian.AppendUint32(b, uint32(corr))
-	if flexible {
-		b = append(b, 0)
-	}
-	b = r.AppendTo(b)
-	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	c.out = b[:0]
-	if cap(c.out) > 1<<20 {
-		c.out = nil
-	}
-	if err := c.nc.SetWriteDeadline(time.Now().Add(c.s.o.WriteTimeout)); err != nil {
-		return err
-	}
-	_, err := c.nc.Write(b)
-	return err
-}
-
-// parseHeader reads a request header up to the client id, which has the same form in all versions.
-func parseHeader(b []byte) (key, version int16, corr int32, client string, body []byte, err error) {
-	if len(b) < 10 {
-		return 0, 0, 0, "", nil, fmt.Errorf("%w: a header of %d bytes", errClose, len(b))
-	}
-	key, version = int16(binary.BigEndian.Uint16(b)), int16(binary.BigEndian.Uint16(b[2:]))
-	corr = int32(binary.BigEndian.Uint32(b[4:]))
-	n := int(int16(binary.BigEndian.Uint16(b[8:])))
-	b = b[10:]
-	if n > len(b) || n < -1 {
-		return 0, 0, 0, "", nil, fmt.Errorf("%w: a client id of %d bytes", errClose, n)
-	}
-	if n > 0 {
-		client, b = string(b[:n]), b[n:]
-	}
-	return key, version, corr, client, b, nil
-}
-
-// skipTags skips a header's tag section.
-func skipTags(b []byte) ([]byte, error) {
-	n, w := binary.Uvarint(b)
-	if w <= 0 {
-		return nil, fmt.Errorf("%w: no tag section", errClose)
-	}
-	b = b[w:]
-	for ; n > 0; n-- {
-		_, w := binary.Uvarint(b)
-		if w <= 0 {
-			return nil, fmt.Errorf("%w: a tag section cut short", errClose)
+		_, _ = c.in.Discard(4 + n) // the bytes stay until the next read
+		b = b[4 : 4+n : 4+n]
+		if !a.reuse {
+			b = append([]byte(nil), b...)
 		}
-		b = b[w:]
-		size, w := binary.Uvarint(b)
-		if w <= 0 || size > uint64(len(b)-w) {
-			return nil, fmt.Errorf("%w: a tag longer than its frame", errClose)
-		}
-		b = b[w+int(size):]
+		return b, nil
 	}
+	_, _ = c.in.Discard(4)
+	return c.readLarge(n, a.reuse)
+}
+
+// readLarge reads a frame of n bytes. Memory follows what has come, not what was announced.
+func (c *conn) readLarge(n int, reuse bool) ([]byte, error) {
+	size := min(n, max(firstFrame, c.trust))
+	for at := 0; ; {
+		if err := c.grow(size, at); err != nil {
+			return nil, err
+		}
+		b := (*c.frame)[:size]
+		if _, err := io.ReadFull(c.in, b[at:]); err != nil {
+			c.letGo()
+			return nil, err
+		}
+		*c.frame = b
+		if at = size; at == n {
+			break
+		}
+		size = min(n, 2*size)
+	}
+	c.trust = max(c.trust, n)
+	if reuse {
+		return *c.frame, nil
+	}
+	b := *c.frame
+	c.s.held.Add(-int64(cap(b)))
+	c.frame = nil // it is the request's from now on
 	return b, nil
+}
+
+// grow makes room for a frame of size bytes, of which the first at are kept.
+func (c *conn) grow(size, at int) error {
+	next := c.s.pool.get(size)
+	if c.s.held.Add(int64(cap(*next))) > maxHeld {
+		c.s.held.Add(-int64(cap(*next)))
+		c.letGo()
+		return fmt.Errorf("%w: too many large requests at once", errClose)
+	}
+	if c.frame != nil {
+		*next = append(*next, (*c.frame)[:at]...)
+		c.letGo()
+	}
+	c.frame = next
+	return nil
+}
+
+// letGo gives the frame back.
+func (c *conn) letGo() {
+	if c.frame == nil {
+		return
+	}
+	c.s.held.Add(-int64(cap(*c.frame)))
+	c.s.pool.put(c.frame)
+	c.frame = nil
 }

@@ -2,10 +2,13 @@ package wire
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -44,6 +47,11 @@ type Options struct {
 	IdleTimeout time.Duration
 	// WriteTimeout is how long a client may take no byte of an answer; 0 means 30 s.
 	WriteTimeout time.Duration
+	// Notice is told what went wrong that no client is told; nil means that nobody wants to know.
+	Notice func(line string)
+	// Changed is told, at most once a second, that clients have come, gone or done something; nil means that nobody wants
+	// to know.
+	Changed func()
 	// AutoCreate lets Metadata create the topics it is asked for; nil means yes, Kafka's auto.create.topics.enable.
 	AutoCreate *bool
 }
@@ -52,22 +60,42 @@ type Options struct {
 //
 // Invariants:
 //   - conns holds every connection whose goroutine runs
+//   - held is the sum of the capacities of the frames that connections hold
 type Server struct {
-	b    Broker
-	o    Options
-	ln   net.Listener
-	apis map[kmsg.Key]api
-	ctx  context.Context // ends with Close: what waits answers at once
-	stop context.CancelFunc
+	b     Broker
+	o     Options
+	ln    net.Listener
+	apis  map[kmsg.Key]api
+	ctx   context.Context // ends with Close: what waits answers at once
+	stop  context.CancelFunc
+	pool  buffers
+	held  atomic.Int64
+	large sync.Mutex // held while a large request is decoded
+	stats stats
 
-	mu     sync.Mutex
-	conns  map[*conn]struct{}
-	closed bool
-	done   sync.WaitGroup
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	refusals []string
+	closed   bool
+	done     sync.WaitGroup
 }
+
+// closeWithin is how long the requests that are being served may take once Close is called.
+const closeWithin = 5 * time.Second
 
 // Serve begins to serve ln, which the Server closes.
 func Serve(ln net.Listener, b Broker, o Options) *Server {
+	o.settle()
+	s := &Server{b: b, o: o, ln: ln, apis: complete(apis()), conns: map[*conn]struct{}{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.stats.begin(s.apis)
+	s.done.Go(s.accept)
+	s.done.Go(s.tend)
+	return s
+}
+
+// settle fills the defaults in.
+func (o *Options) settle() {
 	if o.MaxConns == 0 {
 		o.MaxConns = 4096
 	}
@@ -80,10 +108,6 @@ func Serve(ln net.Listener, b Broker, o Options) *Server {
 	if o.WriteTimeout == 0 {
 		o.WriteTimeout = 30 * time.Second
 	}
-	s := &Server{b: b, o: o, ln: ln, apis: apis(), conns: map[*conn]struct{}{}}
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.done.Go(s.accept)
-	return s
 }
 
 // Address returns where the Server listens, HOST:PORT.
@@ -106,6 +130,7 @@ func (s *Server) accept() {
 		}
 		c := newConn(s, nc)
 		if !s.add(c) {
+			c.end()
 			_ = nc.Close() // there are too many, or the end has come
 			continue
 		}
@@ -123,6 +148,7 @@ func (s *Server) add(c *conn) bool {
 		return false
 	}
 	s.conns[c] = struct{}{}
+	s.stats.moved.Store(true)
 	return true
 }
 
@@ -130,9 +156,53 @@ func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+	s.stats.moved.Store(true)
 }
 
-// Close stops accepting, answers what waits, and closes every connection.
+// admit says whether a request of n bytes may come in, by the first minFrame of them. Errors wrap errClose.
+func (s *Server) admit(b []byte, n int) (api, error) {
+	key, version := int16(binary.BigEndian.Uint16(b)), int16(binary.BigEndian.Uint16(b[2:]))
+	a, ok := s.apis[kmsg.Key(key)]
+	switch {
+	case !ok:
+		return a, fmt.Errorf("%w: unknown key %d", errClose, key)
+	case (version < max(a.min, a.floor) || version > a.max) && kmsg.Key(key) != kmsg.ApiVersions:
+		return a, fmt.Errorf("%w: %s has no version %d", errClose, kmsg.Key(key).Name(), version)
+	case n > maxOther && kmsg.Key(key) != kmsg.Produce:
+		return a, fmt.Errorf("%w: %s of %d bytes", errClose, kmsg.Key(key).Name(), n)
+	}
+	return a, nil
+}
+
+// notice tells what nobody asked for.
+func (s *Server) notice(line string) {
+	if s.o.Notice != nil {
+		s.o.Notice(line)
+	}
+}
+
+// maxRefusals is how many of the last refused connections are remembered.
+const maxRefusals = 32
+
+// refuse remembers why a connection was closed.
+func (s *Server) refuse(address string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.refusals) == maxRefusals {
+		s.refusals = append(s.refusals[:0], s.refusals[1:]...)
+	}
+	s.refusals = append(s.refusals, fmt.Sprintf("%s: %v", address, err))
+	s.stats.moved.Store(true)
+}
+
+// Refusals returns why connections were closed that their clients did not end, the last few of them, oldest first.
+func (s *Server) Refusals() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refusals)
+}
+
+// Close stops accepting, answers what waits, and closes every connection. What is being served has closeWithin for it.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -146,9 +216,35 @@ func (s *Server) Close() error {
 		c.wake()
 	}
 	s.mu.Unlock()
-	s.done.Wait()
+	if !s.ended(closeWithin) {
+		s.mu.Lock()
+		for c := range s.conns {
+			_ = c.nc.Close()
+		}
+		s.mu.Unlock()
+		if !s.ended(closeWithin) {
+			err = errors.Join(err, errors.New("requests are still being served"))
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("close listener: %w", err)
 	}
 	return nil
+}
+
+// ended waits for every goroutine, and reports whether all have ended in time.
+func (s *Server) ended(within time.Duration) bool {
+	all := make(chan struct{})
+	go func() { // ends with the last of them
+		s.done.Wait()
+		close(all)
+	}()
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-all:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
