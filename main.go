@@ -67,7 +67,7 @@ func openDirs(_ context.Context, paths []string, o cli.DirOptions) (model.Source
 
 // openData opens the embedded broker's directory, for what it is needed.
 func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
-	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}, Listen: o.Listen}
+	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}, Listen: listen(o.Listen)}
 	switch o.Access {
 	case cli.Look:
 		return embedded.Look(eo, "")
@@ -83,6 +83,14 @@ func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
 		return nil, err
 	}
 	return src, nil
+}
+
+// listen puts the command line's word for the usual place into the broker's.
+func listen(word string) string {
+	if word == cli.DefaultListen {
+		return embedded.DefaultListen
+	}
+	return word
 }
 
 // besides says who writes to the directory that is only looked at, short enough for the line at the top.
@@ -111,7 +119,9 @@ func openDemo(ctx context.Context, o cli.DemoOptions) (model.Source, error) {
 		s.remove = dir
 	}
 	var err error
-	s.Broker, err = embedded.Open(embedded.Options{Dir: dir, Engine: store.Options{RetentionEvery: 2 * time.Second}})
+	s.Broker, err = embedded.Open(embedded.Options{
+		Dir: dir, Engine: store.Options{RetentionEvery: 2 * time.Second, Properties: o.Properties}, Listen: listen(o.Listen), AnyPort: o.Listen == cli.DefaultListen,
+	})
 	if err != nil {
 		return nil, errors.Join(err, s.sweep())
 	}

@@ -189,7 +189,9 @@ func (r *root) sourceState(room int) []kit.Span {
 		}
 	}
 	const leastPath = 16
-	if at := min(room-3, r.w/3); r.w >= 70 && at >= leastPath {
+	if at := min(room-3, r.w/3); in.Address != "" && r.w >= 70 {
+		add(in.Address, kit.Style{})
+	} else if r.w >= 70 && at >= leastPath {
 		add(shortPath(in.Name, at), kit.Style{})
 	}
 	if in.State != "" && r.w >= 100 {

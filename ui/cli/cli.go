@@ -52,9 +52,11 @@ type Access int8
 // The kinds of access.
 const (
 	Look    Access = iota // read the files; no lock, nothing changed, works beside a running strata
-	Write                 // be the one writer; an error if another process is
-	Prefer                // Write, or if another process holds it, Look
-	Offsets               // change committed offsets alone; an error if another process holds them
+	Write                 // be the one writer, or have the one do it that is, where it listens; else an error
+	Prefer                // Write, or if another process is the writer and does not listen, Look
+	Offsets               // change committed offsets alone, in the way of Write
+	Own                   // be the one writer; an error if another process is
+	Member                // Own with a listener, or the one that is the writer: to join a group as any client does
 )
 
 // DirOptions says how to open a log directory.
@@ -68,14 +70,20 @@ type DataOptions struct {
 	Dir        string
 	Properties string // a server.properties, or ""
 	Access     Access
-	Listen     string // HOST:PORT for Kafka clients; "" for nowhere
+	Listen     string // HOST:PORT for Kafka clients; "" for nowhere, DefaultListen for what is usual
 }
+
+// DefaultListen is where the server.properties says, and 127.0.0.1:9092 where it does not.
+const DefaultListen = "default"
 
 // DemoOptions says how to run the demo.
 type DemoOptions struct {
-	Keep string // directory to keep the data in; "" for a temporary one
-	Rate int    // records a second
-	Warn func(string)
+	Keep   string // directory to keep the data in; "" for a temporary one
+	Rate   int    // records a second
+	Listen string // as in DataOptions; where the usual place is taken, a free port is
+	// Properties is a server.properties, or "".
+	Properties string
+	Warn       func(string)
 }
 
 // ExploreOptions says how the explorer starts.
@@ -112,6 +120,9 @@ type options struct {
 	properties string
 	theme      string
 	ascii      bool
+	listen     string // --listen
+	listens    string // the settings file's listen
+	noListen   bool
 }
 
 // Run runs the command line and returns the exit code.
@@ -173,13 +184,19 @@ several log.dirs with commas), or an address in the embedded broker, like orders
 	f.StringVar(&a.opts.tz, "tz", "", "time zone: Local, UTC, or a name like Europe/Berlin (default local)")
 	f.BoolVar(&a.opts.noColor, "no-color", false, "no colours (as the environment variable NO_COLOR)")
 	f.StringVar(&a.opts.properties, "properties", "", "a Kafka server.properties for the embedded broker")
-	root.Flags().StringVar(&a.opts.theme, "theme", "", "dark, light or 16")
-	root.Flags().BoolVar(&a.opts.ascii, "ascii", false, "draw with ASCII only")
+	a.screenFlags(root)
+	a.listenFlags(root)
 	root.AddCommand(a.demoCmd(), a.topicsCmd(), a.partitionsCmd(), a.segmentsCmd(), a.batchesCmd(), a.readCmd(), a.tailCmd(),
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
 		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
+}
+
+// screenFlags are the flags of commands that draw a screen.
+func (a *app) screenFlags(c *cobra.Command) {
+	c.Flags().StringVar(&a.opts.theme, "theme", "", "dark, light or 16")
+	c.Flags().BoolVar(&a.opts.ascii, "ascii", false, "draw with ASCII only")
 }
 
 // settle reads the settings file and the flags that every command has.
@@ -236,7 +253,7 @@ func (a *app) explore(c *cobra.Command, args []string) error {
 			return hint(c, model.NotFound(model.ErrNoTopic, at.Topic, nil), at.Topic)
 		}
 	}
-	src, err := a.open(c.Context(), word, Prefer, DirOptions{})
+	src, err := a.openToExplore(c.Context(), word)
 	if err != nil {
 		return err
 	}
@@ -315,6 +332,11 @@ func (a *app) demoCmd() *cobra.Command {
 			if o.Rate == 0 {
 				o.Rate = -1 // no traffic until + is pressed
 			}
+			var err error
+			if o.Listen, err = a.listen(); err != nil {
+				return err
+			}
+			o.Properties = a.opts.properties
 			src, err := a.eng.OpenDemo(c.Context(), o)
 			if err != nil {
 				return err
@@ -324,8 +346,8 @@ func (a *app) demoCmd() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.Keep, "keep", "", "keep the data in this directory")
 	c.Flags().IntVar(&o.Rate, "rate", 200, "records a second")
-	c.Flags().StringVar(&a.opts.theme, "theme", "", "dark, light or 16")
-	c.Flags().BoolVar(&a.opts.ascii, "ascii", false, "draw with ASCII only")
+	a.screenFlags(c)
+	a.listenFlags(c)
 	return c
 }
 

@@ -12,10 +12,11 @@ import (
 
 // settings is the settings file. A flag wins over it.
 type settings struct {
-	Data  string `toml:"data"`
-	TZ    string `toml:"tz"`
-	Theme string `toml:"theme"`
-	ASCII bool   `toml:"ascii"`
+	Data   string `toml:"data"`
+	TZ     string `toml:"tz"`
+	Theme  string `toml:"theme"`
+	ASCII  bool   `toml:"ascii"`
+	Listen string `toml:"listen"` // HOST:PORT where Kafka clients are served
 }
 
 // loadConfig reads the settings file. A missing one is an error only where --config named it.
@@ -43,6 +44,7 @@ func (a *app) loadConfig() error {
 	fill(&a.opts.data, s.Data)
 	fill(&a.opts.tz, s.TZ)
 	fill(&a.opts.theme, s.Theme)
+	fill(&a.opts.listens, s.Listen)
 	a.opts.ascii = a.opts.ascii || s.ASCII
 	return nil
 }

@@ -1,42 +1,99 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/strata-kafka/strata/model"
 )
 
-// addressed is the ability of a source to say where it serves Kafka clients.
-type addressed interface{ Address() string }
+// listenFlags are the flags of commands whose broker serves Kafka clients.
+func (a *app) listenFlags(c *cobra.Command) {
+	c.Flags().StringVar(&a.opts.listen, "listen", "", "HOST:PORT where Kafka clients are served, port 0 for a free one\n(default: listeners of --properties, else 127.0.0.1:9092)")
+	c.Flags().BoolVar(&a.opts.noListen, "no-listen", false, "serve no Kafka clients")
+}
+
+// listen returns where Kafka clients shall be served.
+func (a *app) listen() (string, error) {
+	switch {
+	case a.opts.noListen && a.opts.listen != "":
+		return "", fmt.Errorf("%w: --listen and --no-listen at once", model.ErrInvalid)
+	case a.opts.noListen:
+		return "", nil
+	case a.opts.listen != "":
+		return a.opts.listen, nil
+	case a.opts.listens != "":
+		return a.opts.listens, nil
+	}
+	return DefaultListen, nil
+}
+
+// openToExplore opens what the explorer shows. The embedded broker serves Kafka clients meanwhile.
+func (a *app) openToExplore(ctx context.Context, word string) (model.Source, error) {
+	if word != "" {
+		if a.opts.noListen || a.opts.listen != "" {
+			return nil, fmt.Errorf("%w: --listen and --no-listen are for the embedded broker, and %s is another source", model.ErrInvalid, word)
+		}
+		return a.open(ctx, word, Prefer, DirOptions{})
+	}
+	listen, err := a.listen()
+	if err != nil {
+		return nil, err
+	}
+	return a.eng.OpenData(ctx, DataOptions{Dir: a.opts.data, Properties: a.opts.properties, Access: Prefer, Listen: listen})
+}
 
 func (a *app) serveCmd() *cobra.Command {
-	var listen string
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "the embedded broker without a screen; prints ready HOST:PORT once it answers; SIGTERM stops cleanly",
-		Args:  cobra.NoArgs,
+		Long: `The embedded broker without a screen: any Kafka client can use it. It prints "ready HOST:PORT" once it answers, and
+serves until SIGTERM or Ctrl-C, which stop it cleanly; a second one ends it at once. Its data can be looked at, and
+changed, by other strata commands meanwhile.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx := c.Context()
-			src, err := a.eng.OpenData(ctx, DataOptions{Dir: a.opts.data, Properties: a.opts.properties, Access: Write, Listen: listen})
+			listen, err := a.listen()
 			if err != nil {
 				return err
 			}
-			info, err := src.Info(ctx)
-			if err != nil {
-				return errors.Join(err, src.Close())
+			if listen == "" {
+				return fmt.Errorf("%w: --no-listen leaves strata serve nothing to do", model.ErrInvalid)
 			}
-			for _, n := range info.Notices {
-				a.warn(n)
-			}
-			if s, ok := src.(addressed); ok {
-				fmt.Fprintf(a.out, "ready %s\n", s.Address())
-				a.flush()
-			}
-			<-ctx.Done()
-			return src.Close()
+			return a.serve(c.Context(), listen)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9092", "where Kafka clients are served")
+	a.listenFlags(c)
 	return c
+}
+
+// serve serves until ctx ends.
+func (a *app) serve(ctx context.Context, listen string) error {
+	// Whoever asks twice is not to wait for a clean stop.
+	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) })
+	defer stop()
+	src, err := a.eng.OpenData(ctx, DataOptions{
+		DirOptions: DirOptions{Still: true}, Dir: a.opts.data, Properties: a.opts.properties, Access: Own, Listen: listen,
+	})
+	if err != nil {
+		return err
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return errors.Join(err, src.Close())
+	}
+	for _, n := range info.Notices {
+		a.warn(n)
+	}
+	fmt.Fprintf(a.out, "ready %s\n", info.Address)
+	if err := a.out.Flush(); err != nil {
+		return errors.Join(err, src.Close())
+	}
+	<-ctx.Done()
+	return src.Close()
 }

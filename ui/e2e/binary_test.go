@@ -40,19 +40,27 @@ func build(m *testing.M) int {
 
 // world is a home directory and what the program is run with in it.
 type world struct {
-	t    *testing.T
-	home string
-	data string
+	t      *testing.T
+	home   string
+	config string
+	data   string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	home := t.TempDir()
-	return &world{t: t, home: home, data: filepath.Join(home, ".local", "share", "strata")}
+	home, config := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(config, "strata"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// The usual port may be anybody's.
+	if err := os.WriteFile(filepath.Join(config, "strata", "config.toml"), []byte("listen = \"127.0.0.1:0\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return &world{t: t, home: home, config: config, data: filepath.Join(home, ".local", "share", "strata")}
 }
 
 func (w *world) env() []string {
-	return []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + w.home, "TZ=UTC", "LANG=C.UTF-8", "TERM=xterm-256color", "COLORTERM=truecolor"}
+	return []string{"HOME=" + w.home, "XDG_CONFIG_HOME=" + w.config, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + w.home, "TZ=UTC", "LANG=C.UTF-8", "TERM=xterm-256color", "COLORTERM=truecolor"}
 }
 
 // result is what a command gave.
