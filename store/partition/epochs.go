@@ -97,7 +97,6 @@ func (l *Log) stamp() error {
 		return err
 	}
 	l.epochs, l.stamped = epochs, true
-	l.epoch.Store(next + 1)
 	return nil
 }
 
@@ -173,23 +172,4 @@ func WriteFile(path string, b []byte, open func(string) (segment.AppendFile, err
 		return errors.Join(err, os.Remove(tmp))
 	}
 	return nil
-}
-
-// LeaderEpoch returns the leader epoch of what is appended now: after a start the last one, until the first append begins
-// its own; 0 where the log has none. Once it is known the call waits for nobody.
-func (l *Log) LeaderEpoch() (int32, error) {
-	if e := l.epoch.Load(); e > 0 {
-		return e - 1, nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.loadEpochs(); err != nil {
-		return 0, err
-	}
-	e := int32(0)
-	if n := len(l.epochs); n > 0 {
-		e = l.epochs[n-1].Epoch
-	}
-	l.epoch.Store(e + 1)
-	return e, nil
 }

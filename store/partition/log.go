@@ -108,7 +108,6 @@ type Log struct {
 	flushedAt atomic.Int64 // ms
 	firstBase atomic.Int64 // base of the first segment
 	used      atomic.Int64 // ms
-	epoch     atomic.Int32 // the current leader epoch and 1; 0 for not looked up yet
 }
 
 // piece is what is known of a segment without opening it.
@@ -339,7 +338,7 @@ func (l *Log) Abandon() error {
 func (l *Log) shut() {
 	l.closed = true
 	l.reshape()
-	l.handles.drop(l, func(int64) bool { return true })
+	l.handles.drop(l, func(handleKey) bool { return true })
 	l.waits.close()
 }
 

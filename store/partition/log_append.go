@@ -278,6 +278,7 @@ func (l *Log) roll(base int64) (err error) {
 			l.active = old
 			return err
 		}
+		l.generation.Add(1)
 		l.begin()
 		return nil
 	}
@@ -303,6 +304,7 @@ func (l *Log) roll(base int64) (err error) {
 	}
 	l.segs = append(l.segs[:len(l.segs):len(l.segs)], piece{base: base})
 	l.active, l.sealed, l.newFiles = s, false, true
+	l.reshape()
 	l.unsynced = append(l.unsynced, old)
 	l.begin()
 	l.opened()

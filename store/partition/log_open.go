@@ -98,7 +98,8 @@ func (l *Log) adopt() error {
 		start = end
 	}
 	l.firstBase.Store(first)
-	l.known.Store(&Bounds{Start: start, End: end, HighWatermark: end, LastStable: end})
+	l.known.Store(&bounds{Bounds: Bounds{Start: start, End: end, HighWatermark: end, LastStable: end}, base: -1})
+	l.reshape()
 	l.point.Store(min(l.point.Load(), end))
 	l.listed = true
 	return nil
@@ -155,6 +156,7 @@ func (l *Log) activate() error {
 		}
 	}
 	l.active = s
+	l.reshape()
 	l.begin()
 	l.publish(end)
 	if l.sealed || s.Size() == 0 && end > last.base {

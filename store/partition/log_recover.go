@@ -163,7 +163,8 @@ func (l *Log) finishRecovery(cuts *[]segment.Cut) error {
 	l.firstBase.Store(l.segs[0].base)
 	l.o.Point, l.o.Start = min(l.o.Point, end), start
 	l.point.Store(l.o.Point)
-	l.known.Store(&Bounds{Start: start, End: end, HighWatermark: end, LastStable: end})
+	l.known.Store(&bounds{Bounds: Bounds{Start: start, End: end, HighWatermark: end, LastStable: end}, base: -1})
+	l.reshape()
 	l.publish(end)
 	l.begin()
 	l.newFiles = true

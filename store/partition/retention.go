@@ -158,7 +158,7 @@ func (l *Log) raiseStart(start int64) error {
 // retire renames the files of a segment, and its producer snapshot, to .deleted.
 func (l *Log) retire(base int64) error {
 	var paths []string
-	for _, kind := range []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex, layout.KindSnapshot} {
+	for _, kind := range append(segmentKinds(), layout.KindSnapshot) {
 		path := filepath.Join(l.o.Dir, layout.FileName(base, kind))
 		to := path + "." + layout.SuffixDeleted
 		if err := os.Rename(path, to); err == nil {
@@ -169,16 +169,26 @@ func (l *Log) retire(base int64) error {
 	}
 	l.snapshots = slices.DeleteFunc(l.snapshots, func(o int64) bool { return o == base })
 	l.unsynced = slices.DeleteFunc(l.unsynced, func(s *segment.Segment) bool { return s.Base() == base })
+	return l.discard(paths)
+}
+
+// discard has files removed that were renamed to .deleted, after their delay.
+func (l *Log) discard(paths []string) error {
 	if l.o.Deleted != nil {
 		l.o.Deleted(paths, layout.After(l.o.Now(), l.cfg.Load().FileDeleteDelayMS))
 		return nil
 	}
 	for _, p := range paths {
 		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("delete segment %d of %s: %w", base, l.o.TP, err)
+			return fmt.Errorf("remove deleted segment of %s: %w", l.o.TP, err)
 		}
 	}
 	return nil
+}
+
+// segmentKinds are the kinds of a segment's files, the .log first.
+func segmentKinds() []string {
+	return []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex}
 }
 
 // bytesFrom returns the size of the .log files from a base offset on.
