@@ -22,6 +22,8 @@ type LogOptions struct {
 	Config layout.TopicConfig
 	Start  int64 // log start offset from its checkpoint; 0 where that has none
 	Point  int64 // recovery point from its checkpoint: what lies below was flushed
+	// Cleaned is the first dirty offset from its checkpoint: what lies below was compacted; 0 where that has none.
+	Cleaned int64
 	// Clean says that the last writer stopped cleanly, so that Point is the log's end and nothing needs to be read.
 	Clean bool
 	Now   func() int64 // the clock, ms; nil means the system's
@@ -100,6 +102,8 @@ type Log struct {
 	// names is held while files of closed segments are renamed, and read-held by who opens some that belong together by
 	// their names. It is taken before mu.
 	names      sync.RWMutex
+	cleaning   sync.Mutex   // held by the one who compacts
+	cleaned    atomic.Int64 // first dirty offset; 0 where nothing was cleaned
 	generation atomic.Int64 // how often that was done
 
 	flushing  sync.Mutex
@@ -117,6 +121,8 @@ type piece struct {
 	timed bool  // newest has been looked up
 	// newest is the time that retention goes by, ms: the largest timestamp, or else when .log was last written.
 	newest int64
+	dated  bool  // first has been looked up
+	first  int64 // largest timestamp of the first batch, ms; -1 for none
 }
 
 // OpenLog returns the log of a folder that exists. It does not touch the disk.
@@ -133,6 +139,7 @@ func OpenLog(o LogOptions) *Log {
 	}
 	l.cfg.Store(&o.Config)
 	l.point.Store(max(o.Point, 0))
+	l.cleaned.Store(max(o.Cleaned, 0))
 	l.flushedAt.Store(l.o.Now())
 	return l
 }

@@ -3,6 +3,7 @@ package partition
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,77 +139,73 @@ func (l *Log) settle() error {
 	if err != nil {
 		return fmt.Errorf("list %s: %w", l.o.TP, err)
 	}
-	var swaps []int64
-	smallest := int64(-1)
-	removed := 0
+	var swaps, cleaned, deleted []layout.File
+	smallest := int64(math.MaxInt64)
 	for _, e := range entries {
 		f, ok := layout.ParseFileName(e.Name())
-		if !ok || f.Suffix == "" || f.Kind == layout.KindCheckpoint {
+		if !ok || f.Kind == layout.KindCheckpoint {
 			continue
 		}
 		switch f.Suffix {
 		case layout.SuffixCleaned:
-			if smallest < 0 || f.Base < smallest {
-				smallest = f.Base
-			}
+			cleaned, smallest = append(cleaned, f), min(smallest, f.Base)
 		case layout.SuffixSwap:
-			if f.Kind == layout.KindLog {
-				swaps = append(swaps, f.Base)
-			}
-			continue
+			swaps = append(swaps, f)
 		case layout.SuffixDeleted:
-			removed++
-		default:
-			continue
-		}
-		if err := os.Remove(filepath.Join(l.o.Dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("tidy %s: %w", l.o.TP, err)
-		}
-		if f.Suffix == layout.SuffixCleaned {
-			l.notice(fmt.Sprintf("%s: removed %s, the output of a compaction that did not finish", l.o.TP, e.Name()))
+			deleted = append(deleted, f)
 		}
 	}
-	if removed > 0 {
-		l.notice(fmt.Sprintf("%s: removed %d .deleted files", l.o.TP, removed))
+	// The half-done swaps are known by the .cleaned files that are left, so these go after them.
+	half := slices.Clone(swaps)
+	half = slices.DeleteFunc(half, func(f layout.File) bool { return f.Base < smallest })
+	swaps = slices.DeleteFunc(swaps, func(f layout.File) bool { return f.Base >= smallest })
+	for _, list := range [][]layout.File{half, cleaned, deleted} {
+		if err := l.dropFiles(list); err != nil {
+			return err
+		}
 	}
-	if len(swaps) == 0 {
-		return nil
+	if n := len(cleaned) + len(half); n > 0 {
+		l.notice(fmt.Sprintf("%s: removed %d files of a compaction that did not finish", l.o.TP, n))
 	}
-	return l.swapIn(swaps, smallest)
+	if len(deleted) > 0 {
+		l.notice(fmt.Sprintf("%s: removed %d .deleted files", l.o.TP, len(deleted)))
+	}
+	return l.swapIn(swaps)
 }
 
-// swapIn finishes the compactions whose output lies under .swap, but for those at or above the smallest .cleaned one,
-// which were half done.
-func (l *Log) swapIn(swaps []int64, smallest int64) error {
-	all := []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex}
-	for _, base := range swaps {
-		half := smallest >= 0 && base >= smallest
-		var next int64
-		if !half {
-			var err error
-			if next, err = segment.EndOf(filepath.Join(l.o.Dir, layout.File{Base: base, Epoch: -1, Kind: layout.KindLog, Suffix: layout.SuffixSwap}.String()), base); err != nil {
-				return fmt.Errorf("tidy %s: %w", l.o.TP, err)
-			}
-			if err := l.dropCovered(base, next); err != nil {
-				return err
-			}
+func (l *Log) dropFiles(list []layout.File) error {
+	for _, f := range list {
+		if err := os.Remove(filepath.Join(l.o.Dir, f.String())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("tidy %s: %w", l.o.TP, err)
 		}
-		for _, kind := range all {
-			from := filepath.Join(l.o.Dir, layout.File{Base: base, Epoch: -1, Kind: kind, Suffix: layout.SuffixSwap}.String())
-			var err error
-			if half {
-				err = os.Remove(from)
-			} else {
-				err = os.Rename(from, filepath.Join(l.o.Dir, layout.FileName(base, kind)))
-			}
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("tidy %s: %w", l.o.TP, err)
-			}
-		}
-		if half {
-			l.notice(fmt.Sprintf("%s: removed the half-done swap of segment %d", l.o.TP, base))
+	}
+	return nil
+}
+
+// swapIn finishes the compactions whose output lies under .swap. A .log loses the suffix before its indexes do, so an
+// index that has it alone belongs to a .log which is in its place already.
+func (l *Log) swapIn(swaps []layout.File) error {
+	var logs, indexes []layout.File
+	for _, f := range swaps {
+		if f.Kind == layout.KindLog {
+			logs = append(logs, f)
 		} else {
-			l.notice(fmt.Sprintf("%s: finished the compaction of offsets %d to %d", l.o.TP, base, next-1))
+			indexes = append(indexes, f)
+		}
+	}
+	for _, f := range logs {
+		next, err := segment.EndOf(filepath.Join(l.o.Dir, f.String()), f.Base)
+		if err != nil {
+			return fmt.Errorf("tidy %s: %w", l.o.TP, err)
+		}
+		if err := l.dropCovered(f.Base, next); err != nil {
+			return err
+		}
+		l.notice(fmt.Sprintf("%s: finished the compaction of offsets %d to %d", l.o.TP, f.Base, next-1))
+	}
+	for _, f := range slices.Concat(logs, indexes) {
+		if err := os.Rename(filepath.Join(l.o.Dir, f.String()), filepath.Join(l.o.Dir, layout.FileName(f.Base, f.Kind))); err != nil {
+			return fmt.Errorf("tidy %s: %w", l.o.TP, err)
 		}
 	}
 	return nil

@@ -184,8 +184,8 @@ func TestLeftovers(t *testing.T) {
 	if got := b.files("index"); !slices.Equal(got, []string{".index", ".timeindex", "4.index", "4.timeindex"}) {
 		t.Errorf("indexes %v", got)
 	}
-	if len(b.notices) != 5 {
-		t.Errorf("notices %q, want five", b.notices)
+	if len(b.notices) != 4 {
+		t.Errorf("notices %q, want four", b.notices)
 	}
 	if a := b.append(1, day0); a.First != 5 {
 		t.Errorf("appended at %d, want 5", a.First)

@@ -194,10 +194,12 @@ func (l *Log) slice(q Query) (Slice, bool, error) {
 		}
 	}
 	if q.Committed {
-		if s.Aborted, err = l.abortedFor(&s, sh, q.Offset, bound); err != nil {
+		aborted, ok, err := l.abortedFor(&s, sh, q.Offset, bound)
+		if err != nil || !ok {
 			s.Close()
 			return s, false, err
 		}
+		s.Aborted = aborted
 	}
 	return s, true, nil
 }
@@ -305,10 +307,15 @@ func (c *scan) header() (record.Header, error) {
 }
 
 // abortedFor returns the transactions aborted that a reader of a slice must know: those that lie in it, by the indexes of
-// its segment and of the following ones.
-func (l *Log) abortedFor(s *Slice, sh *shape, offset, bound int64) ([]segment.AbortedTxn, error) {
+// its segment and of the following ones. It is false when the segments are others by now: their indexes may be too.
+func (l *Log) abortedFor(s *Slice, sh *shape, offset, bound int64) ([]segment.AbortedTxn, bool, error) {
 	if s.Size == 0 {
-		return nil, nil
+		return nil, true, nil
+	}
+	l.names.RLock()
+	defer l.names.RUnlock()
+	if l.generation.Load() != sh.generation {
+		return nil, false, nil
 	}
 	var list []segment.AbortedTxn
 	upper := int64(-1)
@@ -317,13 +324,13 @@ func (l *Log) abortedFor(s *Slice, sh *shape, offset, bound int64) ([]segment.Ab
 		if seg.base < s.base {
 			continue
 		}
-		all, err := l.aborts.of(l.o.Dir, seg.base)
+		all, err := l.aborts.of(l.o.Dir, seg.base, sh.generation)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if len(all) > 0 && upper < 0 {
 			if upper, err = s.upper(bound); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		for _, a := range all {
@@ -331,11 +338,11 @@ func (l *Log) abortedFor(s *Slice, sh *shape, offset, bound int64) ([]segment.Ab
 				list = append(list, a)
 			}
 			if a.Stable >= upper {
-				return list, nil
+				return list, true, nil
 			}
 		}
 	}
-	return list, nil
+	return list, true, nil
 }
 
 // upper returns the offset behind the last batch that begins in a slice, at most bound.
@@ -360,9 +367,10 @@ func (s *Slice) upper(bound int64) (int64, error) {
 
 // aborts remembers transaction indexes by what they were when they were read.
 type aborts struct {
-	mu sync.Mutex
-	by map[int64]abortList
-	n  int // entries kept
+	mu         sync.Mutex
+	generation int64 // of the segments
+	by         map[int64]abortList
+	n          int // entries kept
 }
 
 type abortList struct {
@@ -374,7 +382,7 @@ type abortList struct {
 const keepAborts = 16 << 10
 
 // of returns the entries of the transaction index of a segment, none where it has none.
-func (a *aborts) of(dir string, base int64) ([]segment.AbortedTxn, error) {
+func (a *aborts) of(dir string, base, generation int64) ([]segment.AbortedTxn, error) {
 	path := filepath.Join(dir, layout.FileName(base, layout.KindTxnIndex))
 	fi, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -385,6 +393,9 @@ func (a *aborts) of(dir string, base int64) ([]segment.AbortedTxn, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.generation != generation {
+		a.generation, a.by, a.n = generation, nil, 0
+	}
 	if k, ok := a.by[base]; ok && k.size == fi.Size() {
 		return k.list, nil
 	}

@@ -74,9 +74,10 @@ func (o AppendOptions) open(path string) (AppendFile, error) {
 //   - an index entry is written only after its batch
 //   - plan is cur and what is staged; they are equal after a Commit, also after one that failed
 type Segment struct {
-	dir  string
-	base int64
-	o    AppendOptions
+	dir    string
+	base   int64
+	suffix string // of its files' names
+	o      AppendOptions
 
 	log          AppendFile // nil while suspended
 	index, times *indexWriter
@@ -107,7 +108,18 @@ type mark struct {
 
 // Create makes the files of a new, empty segment. What lies there under the same names is removed first.
 func Create(dir string, base int64, o AppendOptions) (*Segment, error) {
+	return create(newSegment(dir, base, o), o)
+}
+
+// CreateCleaned is Create for the output of a compaction: its files' names end with .cleaned.
+func CreateCleaned(dir string, base int64, o AppendOptions) (*Segment, error) {
+	o.Preallocate = 0
 	s := newSegment(dir, base, o)
+	s.suffix = layout.SuffixCleaned
+	return create(s, o)
+}
+
+func create(s *Segment, o AppendOptions) (*Segment, error) {
 	for _, kind := range []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex} {
 		if err := os.Remove(s.path(kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("create segment: %w", err)
@@ -132,8 +144,11 @@ func newSegment(dir string, base int64, o AppendOptions) *Segment {
 }
 
 func (s *Segment) path(kind string) string {
-	return filepath.Join(s.dir, layout.FileName(s.base, kind))
+	return filepath.Join(s.dir, layout.File{Base: s.base, Epoch: -1, Kind: kind, Suffix: s.suffix}.String())
 }
+
+// Path returns the path of one of the segment's files.
+func (s *Segment) Path(kind string) string { return s.path(kind) }
 
 // Base returns the base offset.
 func (s *Segment) Base() int64 { return s.base }
