@@ -17,6 +17,7 @@ import (
 	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store"
+	"github.com/strata-kafka/strata/store/delivery"
 	"github.com/strata-kafka/strata/store/demo"
 	"github.com/strata-kafka/strata/store/embedded"
 	"github.com/strata-kafka/strata/store/logdir"
@@ -82,7 +83,13 @@ func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return src, nil
+	return lab{src, delivery.New(delivery.Options{Address: src.Address})}, nil
+}
+
+// lab is a broker on which deliveries can be tried.
+type lab struct {
+	*embedded.Broker
+	*delivery.Runner
 }
 
 // listen puts the command line's word for the usual place into the broker's.
@@ -103,7 +110,7 @@ func besides(h store.Holder) string {
 
 // shop is a broker with the demo's traffic.
 type shop struct {
-	*embedded.Broker
+	lab
 	*demo.Demo
 	remove string // the temporary directory
 }
@@ -125,6 +132,7 @@ func openDemo(ctx context.Context, o cli.DemoOptions) (model.Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.sweep())
 	}
+	s.Runner = delivery.New(delivery.Options{Address: s.Address})
 	s.Demo, err = demo.Start(ctx, s.Engine, s.Dir, demo.Options{Rate: o.Rate, Join: s.join})
 	if err != nil {
 		return nil, errors.Join(err, s.Broker.Close(), s.sweep())

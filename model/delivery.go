@@ -24,11 +24,19 @@ const (
 	KilledConsumer DeliveryFault = "killed consumer" // between its work and its commit
 )
 
+// DeliveryModes are all modes, from the one that promises least.
+func DeliveryModes() []DeliveryMode { return []DeliveryMode{AtMostOnce, AtLeastOnce, ExactlyOnce} }
+
+// DeliveryFaults are all faults.
+func DeliveryFaults() []DeliveryFault {
+	return []DeliveryFault{NoFault, LostRequest, LostAck, KilledProducer, KilledConsumer}
+}
+
 // DeliveryQuery asks for an experiment.
 type DeliveryQuery struct {
 	Modes   []DeliveryMode // nil means all three
-	Faults  []DeliveryFault
-	Records int // a run; 0 means 100
+	Faults  []DeliveryFault // nil means all
+	Records int             // of a run, 10 to 100,000; 0 means 100
 }
 
 // DeliveryStep is something that happened in a run, in the order of time.
@@ -62,7 +70,7 @@ type DeliveryEvent struct {
 }
 
 // Deliverer is the ability to show what delivery guarantees mean, by running them. It makes topics whose names begin
-// with "delivery-" and deletes those of the run before.
+// with "strata-delivery.", and deletes those of the same run before.
 type Deliverer interface {
 	// Deliver runs the experiment; tell is called on the calling goroutine and returns false to stop.
 	Deliver(ctx context.Context, q DeliveryQuery, tell func(DeliveryEvent) bool) error

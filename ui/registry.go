@@ -6,6 +6,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/change"
 	"github.com/strata-kafka/strata/ui/pages/check"
 	"github.com/strata-kafka/strata/ui/pages/clients"
+	"github.com/strata-kafka/strata/ui/pages/delivery"
 	"github.com/strata-kafka/strata/ui/pages/disk"
 	"github.com/strata-kafka/strata/ui/pages/group"
 	"github.com/strata-kafka/strata/ui/pages/groups"
@@ -54,5 +55,6 @@ func registry() map[page.Kind]page.Constructor {
 		page.Produce:      produce.New,
 		page.Clients:      clients.New,
 		page.Transactions: transactions.New,
+		page.Delivery:     delivery.New,
 	}
 }

@@ -188,7 +188,7 @@ several log.dirs with commas), or an address in the embedded broker, like orders
 	a.listenFlags(root)
 	root.AddCommand(a.demoCmd(), a.topicsCmd(), a.partitionsCmd(), a.segmentsCmd(), a.batchesCmd(), a.readCmd(), a.tailCmd(),
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
-		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd())
+		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.deliveryCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

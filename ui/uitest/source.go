@@ -33,6 +33,7 @@ type Source struct {
 	Stats    model.TailStats
 	Demo     model.TrafficState
 	Conns    []model.Client
+	Runs     []model.DeliveryEvent
 	APISet   []model.APIStat
 	Txns     []model.Transaction
 	Writers  map[model.TopicPartition][]model.ProducerState

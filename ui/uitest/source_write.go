@@ -2,6 +2,7 @@ package uitest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/strata-kafka/strata/model"
 )
@@ -129,4 +130,26 @@ func (s *Source) SetPaused(paused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Demo.Paused = paused
+}
+
+// Deliver implements model.Deliverer: it tells Runs, those that are asked for.
+func (s *Source) Deliver(ctx context.Context, q model.DeliveryQuery, tell func(model.DeliveryEvent) bool) error {
+	if err := s.note("Deliver", q.Modes, q.Faults); err != nil {
+		return err
+	}
+	for _, e := range s.Runs {
+		mode, fault := model.DeliveryMode(""), model.DeliveryFault("")
+		if e.Step != nil {
+			mode, fault = e.Step.Mode, e.Step.Fault
+		} else {
+			mode, fault = e.Result.Mode, e.Result.Fault
+		}
+		if q.Modes != nil && !slices.Contains(q.Modes, mode) || q.Faults != nil && !slices.Contains(q.Faults, fault) {
+			continue
+		}
+		if !tell(e) {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
