@@ -48,6 +48,7 @@ type api struct {
 // apis are the APIs by key, which are advertised as they stand here.
 func apis() map[kmsg.Key]api {
 	return map[kmsg.Key]api{
+		kmsg.Produce:          {min: 0, max: 13, floor: 3, handle: (*Server).produce, quick: true, raw: true, reuse: true},
 		kmsg.Metadata:         {min: 0, max: 13, handle: (*Server).metadata, quick: true},
 		kmsg.FindCoordinator:  {min: 0, max: 6, handle: (*Server).findCoordinator, quick: true},
 		kmsg.ApiVersions:      {min: 0, max: 5, handle: (*Server).apiVersions, early: true, quick: true},

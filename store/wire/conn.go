@@ -29,6 +29,7 @@ type conn struct {
 	reading time.Time
 	call    call
 	facts   facts
+	produce *produceReply // of the last Produce; nil before the first
 }
 
 // call is one request with what is known of who sent it. It is valid until the handler returns.

@@ -175,17 +175,17 @@ func (f *facts) request(c *call, now time.Time, size int) {
 }
 
 // produced notes what a Produce shows of the client's delivery settings.
-func (f *facts) produced(acks int16, idempotent bool, transactional string) {
+func (f *facts) produced(acks int16, idempotent bool, transactional []byte) {
 	if f.acks.Load() != int32(acks) {
 		f.acks.Store(int32(acks))
 	}
 	if idempotent && !f.idempotent.Load() {
 		f.idempotent.Store(true)
 	}
-	if transactional != f.seenTxn {
-		f.seenTxn = transactional
+	if string(transactional) != f.seenTxn {
+		f.seenTxn = string(transactional)
 		f.mu.Lock()
-		f.transactional = transactional
+		f.transactional = f.seenTxn
 		f.mu.Unlock()
 	}
 }
