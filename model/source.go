@@ -51,7 +51,9 @@ type Change struct {
 	Topics     bool   // the list of topics, or a figure of its rows
 	Partitions []TopicPartition
 	Groups     bool
-	Info       bool
+	// Transactions says that a transaction has moved from one state to another, or has come or gone.
+	Transactions bool
+	Info         bool
 	// All says that Partitions was too long to be told, or that events were lost: ask for everything again.
 	All bool
 }
