@@ -24,7 +24,7 @@ type AppendOptions struct {
 // Appended says where batches went.
 type Appended struct {
 	First, Last int64 // offsets of the first and the last record
-	Time        int64 // ms, where the log dates records itself; else NoTime
+	Time        int64 // ms, where the log dates records itself, or of a duplicate's batch; else NoTime
 	Start       int64 // log start offset
 	Batches     int
 	Duplicate   bool // nothing was written: the batches are there already, at these offsets
@@ -95,8 +95,8 @@ func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicCo
 		var err error
 		if o.Trusted {
 			h, err = record.ParseHeader(raw[pos:])
+		var v record.Verdict
 		} else {
-			var v record.Verdict
 			v, err = record.Validate(&s.reader, raw[pos:], lim)
 			h = v.Header
 			if err == nil && lim.MaxTimestamp != 0 && v.MaxTimestamp > lim.MaxTimestamp {
@@ -107,6 +107,9 @@ func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicCo
 		if err == nil && h.Size() > cfg.SegmentBytes {
 			err = &record.RefusedError{Reason: record.TooLarge, Record: -1,
 				What: fmt.Sprintf("%d bytes do not fit a segment of %d", h.Size(), cfg.SegmentBytes)}
+		if err == nil && !o.Trusted && !o.Internal && !lim.SkipRecords && !cfg.LogAppendTime {
+			settleTime(raw[pos:pos+int(h.Size())], &h, v.MaxTimestamp)
+		}
 		}
 		if err != nil {
 			return fmt.Errorf("append to %s: %w", l.o.TP, err)
@@ -123,6 +126,21 @@ func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicCo
 // append stages batch by batch and commits what fits together.
 func (l *Log) append(list []headerOf, raw []byte, o AppendOptions, cfg *layout.TopicConfig) (Appended, error) {
 	a := Appended{First: model.Unknown, Last: model.Unknown, Time: model.NoTime}
+// settleTime makes a client's header say the truth about the records' times: the largest of them, which indexes and
+// retention go by, and that they are the records' own.
+func settleTime(batch []byte, h *record.Header, largest int64) {
+	switch {
+	case h.LogAppendTime():
+		record.SetCreateTime(batch, largest)
+		if fixed, err := record.ParseHeader(batch); err == nil {
+			*h = fixed
+		}
+	case h.MaxTimestamp != largest:
+		record.SetMaxTimestamp(batch, largest)
+		h.MaxTimestamp = largest
+	}
+}
+
 	if err := l.activate(); err != nil {
 		return a, err
 	}
@@ -193,7 +211,7 @@ func (l *Log) append(list []headerOf, raw []byte, o AppendOptions, cfg *layout.T
 // repeated notes a batch that is in the log already.
 func (l *Log) repeated(a *Appended, d batchMemo) {
 	if a.First < 0 {
-		a.First, a.Duplicate = d.lastOffset-int64(d.offsetDelta), true
+		a.First, a.Duplicate, a.Time = d.lastOffset-int64(d.offsetDelta), true, d.timestamp
 	}
 	a.Last = max(a.Last, d.lastOffset)
 }
