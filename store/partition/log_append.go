@@ -92,10 +92,10 @@ func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicCo
 	}
 	for pos := 0; pos < len(raw); {
 		var h record.Header
+		var v record.Verdict
 		var err error
 		if o.Trusted {
 			h, err = record.ParseHeader(raw[pos:])
-		var v record.Verdict
 		} else {
 			v, err = record.Validate(&s.reader, raw[pos:], lim)
 			h = v.Header
@@ -104,12 +104,12 @@ func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicCo
 					What: fmt.Sprintf("%d ms is more than %d ms ahead of the clock", v.MaxTimestamp, cfg.TimestampAfterMS)}
 			}
 		}
-		if err == nil && h.Size() > cfg.SegmentBytes {
-			err = &record.RefusedError{Reason: record.TooLarge, Record: -1,
-				What: fmt.Sprintf("%d bytes do not fit a segment of %d", h.Size(), cfg.SegmentBytes)}
 		if err == nil && !o.Trusted && !o.Internal && !lim.SkipRecords && !cfg.LogAppendTime {
 			settleTime(raw[pos:pos+int(h.Size())], &h, v.MaxTimestamp)
 		}
+		if err == nil && h.Size() > cfg.SegmentBytes {
+			err = &record.RefusedError{Reason: record.TooLarge, Record: -1,
+				What: fmt.Sprintf("%d bytes do not fit a segment of %d", h.Size(), cfg.SegmentBytes)}
 		}
 		if err != nil {
 			return fmt.Errorf("append to %s: %w", l.o.TP, err)
@@ -123,9 +123,6 @@ func (l *Log) check(s *scratch, raw []byte, o AppendOptions, cfg *layout.TopicCo
 	return nil
 }
 
-// append stages batch by batch and commits what fits together.
-func (l *Log) append(list []headerOf, raw []byte, o AppendOptions, cfg *layout.TopicConfig) (Appended, error) {
-	a := Appended{First: model.Unknown, Last: model.Unknown, Time: model.NoTime}
 // settleTime makes a client's header say the truth about the records' times: the largest of them, which indexes and
 // retention go by, and that they are the records' own.
 func settleTime(batch []byte, h *record.Header, largest int64) {
@@ -141,6 +138,9 @@ func settleTime(batch []byte, h *record.Header, largest int64) {
 	}
 }
 
+// append stages batch by batch and commits what fits together.
+func (l *Log) append(list []headerOf, raw []byte, o AppendOptions, cfg *layout.TopicConfig) (Appended, error) {
+	a := Appended{First: model.Unknown, Last: model.Unknown, Time: model.NoTime}
 	if err := l.activate(); err != nil {
 		return a, err
 	}
