@@ -20,13 +20,18 @@ const (
 	trashEvery = time.Second
 )
 
-// start begins what runs in the background: one goroutine that looks at what is due, and one for the flushes of closed
-// segments. Close ends both.
+// start begins what runs in the background: one goroutine that looks at what is due, one for the flushes of closed
+// segments, and those that compact. Close ends them.
 func (e *Engine) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	e.stop = stop
 	e.background.Go(func() { e.look(ctx) })
 	e.background.Go(func() { e.work(ctx) })
+	if e.broker.Cleaner.Enable {
+		for range e.broker.Cleaner.Threads {
+			e.background.Go(func() { e.clean(ctx) })
+		}
+	}
 }
 
 // doLater takes work that need not be waited for. It is called with a log locked, so it never does the work itself.
@@ -64,7 +69,11 @@ func (e *Engine) look(ctx context.Context) {
 		case <-retention.C:
 			err = e.retain(ctx, e.logs())
 		case name := <-e.kick:
-			err = e.retain(ctx, e.topicLogs(name))
+			logs := e.topicLogs(name)
+			if name == "" {
+				logs = e.logs()
+			}
+			err = e.retain(ctx, logs)
 		case <-points.C:
 			err = errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts))
 		case <-waters.C:
@@ -103,8 +112,9 @@ func (e *Engine) retain(ctx context.Context, logs []*partition.Log) error {
 	return errors.Join(errs...)
 }
 
-// lookSoon has the retention of a topic looked at as soon as may be.
+// lookSoon has the retention of a topic looked at as soon as may be; "" means all topics.
 func (e *Engine) lookSoon(topic string) {
+	e.cleaner.soon()
 	select {
 	case e.kick <- topic:
 	default: // so many wait that the regular look comes first

@@ -16,13 +16,16 @@ import (
 type point struct {
 	file string
 	of   func(*partition.Log) (int64, bool)
+	// rare says that there is no file while nothing is to be said.
+	rare bool
 }
 
 var (
-	// The three are never changed.
-	recoveryPoints = point{layout.RecoveryPointFile, func(l *partition.Log) (int64, bool) { return l.RecoveryPoint(), true }}
-	logStarts      = point{layout.LogStartFile, (*partition.Log).StartLine}
-	highWatermarks = point{layout.HighWatermarkFile, func(l *partition.Log) (int64, bool) { return l.HighWatermark(), true }}
+	// They are never changed.
+	recoveryPoints = point{file: layout.RecoveryPointFile, of: func(l *partition.Log) (int64, bool) { return l.RecoveryPoint(), true }}
+	logStarts      = point{file: layout.LogStartFile, of: (*partition.Log).StartLine}
+	cleanedOffsets = point{file: layout.CleanerFile, of: (*partition.Log).CleanedLine, rare: true}
+	highWatermarks = point{file: layout.HighWatermarkFile, of: func(l *partition.Log) (int64, bool) { return l.HighWatermark(), true }}
 )
 
 // checkpoint writes one of the checkpoints of every directory, where it says something new. The file is replaced in one
@@ -42,6 +45,9 @@ func (e *Engine) checkpoint(p point) error {
 		list := lines[d.path]
 		slices.SortFunc(list, func(a, b layout.OffsetLine) int { return a.TP.Compare(b.TP) })
 		path := filepath.Join(d.path, p.file)
+		if p.rare && len(list) == 0 && !exists(path) {
+			continue
+		}
 		b := layout.AppendOffsets(nil, list)
 		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
 			continue
@@ -54,7 +60,7 @@ func (e *Engine) checkpoint(p point) error {
 }
 
 func (e *Engine) checkpointAll() error {
-	return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.checkpoint(highWatermarks))
+	return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.checkpoint(highWatermarks), e.checkpoint(cleanedOffsets))
 }
 
 // syncDirs makes the names in the directories survive a power loss.

@@ -39,6 +39,7 @@ type Engine struct {
 	noticed  sync.Mutex
 	notices  []string
 
+	cleaner    *cleaner
 	writers    writers
 	trash      trash
 	sticky     sticky
@@ -52,12 +53,13 @@ type Engine struct {
 
 // logDir is one of the directories.
 type logDir struct {
-	path   string
-	lock   *dirLock
-	meta   layout.Meta
-	clean  bool
-	points map[model.TopicPartition]int64 // recovery points, as read; while opening only
-	starts map[model.TopicPartition]int64 // log start offsets, likewise
+	path    string
+	lock    *dirLock
+	meta    layout.Meta
+	clean   bool
+	points  map[model.TopicPartition]int64 // recovery points, as read; while opening only
+	starts  map[model.TopicPartition]int64 // log start offsets, likewise
+	cleaned map[model.TopicPartition]int64 // first dirty offsets, likewise
 }
 
 // topic is a topic with its logs.
@@ -81,7 +83,7 @@ func Open(dirs []string, o Options) (*Engine, error) {
 	if len(dirs) == 0 {
 		return nil, fmt.Errorf("%w data directory: none is named", model.ErrInvalid)
 	}
-	e := &Engine{o: o, broker: broker, notices: notices, topics: map[string]*topic{}, ids: map[layout.ID]string{},
+	e := &Engine{o: o, broker: broker, notices: notices, topics: map[string]*topic{}, cleaner: newCleaner(), ids: map[layout.ID]string{},
 		later: make(chan func(), laterRoom), kick: make(chan string, kickRoom)}
 	e.writers.room = o.Writers
 	if err := e.open(dirs); err != nil {

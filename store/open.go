@@ -191,6 +191,9 @@ func (e *Engine) load(d *logDir) error {
 	if d.starts, err = e.readOffsets(d, layout.LogStartFile); err != nil {
 		return err
 	}
+	if d.cleaned, err = e.readCleaned(d); err != nil {
+		return err
+	}
 	if marked {
 		// A crash from now on is a stop that was not clean, whatever the one before was taken for.
 		if err := os.Remove(mark); err != nil {
@@ -242,13 +245,21 @@ func (e *Engine) dropStale() error {
 	}
 	stale := false
 	for _, d := range e.dirs {
-		stale = stale || gone(d.points) || gone(d.starts)
-		d.points, d.starts = nil, nil // the logs know them
+		stale = stale || gone(d.points) || gone(d.starts) || gone(d.cleaned)
+		d.points, d.starts, d.cleaned = nil, nil, nil // the logs know them
 	}
 	if !stale {
 		return nil
 	}
-	return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.syncDirs())
+	return errors.Join(e.checkpoint(recoveryPoints), e.checkpoint(logStarts), e.checkpoint(cleanedOffsets), e.syncDirs())
+}
+
+// readCleaned reads how far the logs are compacted. When that cannot be read, they are compacted from their starts on.
+func (e *Engine) readCleaned(d *logDir) (map[model.TopicPartition]int64, error) {
+	was := d.clean
+	m, err := e.readOffsets(d, layout.CleanerFile)
+	d.clean = was
+	return m, err
 }
 
 // readOffsets reads a checkpoint. One that cannot be read counts as empty, as in Kafka, and is told.
@@ -289,7 +300,7 @@ func (e *Engine) adopt(d *logDir, tp model.TopicPartition) {
 	}
 	o := e.logOptions(d, t, tp)
 	point, known := d.points[tp]
-	o.Point, o.Start = point, d.starts[tp]
+	o.Point, o.Start, o.Cleaned = point, d.starts[tp], d.cleaned[tp]
 	o.Clean = d.clean && known
 	t.parts[tp.Partition] = partition.OpenLog(o)
 }

@@ -34,12 +34,26 @@ type Broker struct {
 	ProducerExpiryMS  int64 // producer.id.expiration.ms; default a day
 	OffsetRetentionMS int64 // offsets.retention.minutes; default 7 days
 
+	Cleaner         Cleaner
+	TxnMaxTimeoutMS int64 // transaction.max.timeout.ms; default 15 minutes
+	TxnIDExpiryMS   int64 // transactional.id.expiration.ms; default 7 days
+
 	Listeners  []Listener // listeners (or host.name and port), without those of controllers; nil where the file does not say
 	Advertised []Listener // advertised.listeners
 
 	Unknown []string // keys that no broker knows, each in a sentence with the nearest known ones
 	Unused  []string // keys that brokers know and that have no effect here
 	Invalid []string // what is wrong with values, each in a sentence; they count as not set
+}
+
+// Cleaner is how compaction works in the background: log.cleaner.*.
+type Cleaner struct {
+	Enable         bool    // log.cleaner.enable; default true
+	Threads        int     // log.cleaner.threads; default 1
+	Memory         int64   // log.cleaner.dedupe.buffer.size: bytes that all threads may take for keys; default 128 MiB
+	Load           float64 // log.cleaner.io.buffer.load.factor: which part of that is filled; default 0.9
+	BackoffMS      int64   // log.cleaner.backoff.ms: between looks at what is to be cleaned; default 15 s
+	BytesPerSecond float64 // log.cleaner.io.max.bytes.per.second: of a thread, read and written; 0, the default, means any
 }
 
 // BrokerDefaults reads the properties of a server.properties.
@@ -58,6 +72,9 @@ func BrokerDefaults(props []Property) Broker {
 	b.RecoveryThreads = int(s.number("num.recovery.threads.per.data.dir", 2, 1, 1024))
 	b.ProducerExpiryMS = s.number("producer.id.expiration.ms", 86_400_000, 1, math.MaxInt32)
 	b.OffsetRetentionMS = 60_000 * s.number("offsets.retention.minutes", 10_080, 1, math.MaxInt32)
+	b.TxnMaxTimeoutMS = s.number("transaction.max.timeout.ms", 900_000, 1, math.MaxInt32)
+	b.TxnIDExpiryMS = s.number("transactional.id.expiration.ms", 604_800_000, 1, math.MaxInt32)
+	b.Cleaner = s.cleaner()
 	for _, key := range []string{"log.dir", "log.dirs"} {
 		if p, ok := s.take(key); ok {
 			b.LogDirs = SplitList(p.Value)
@@ -101,6 +118,54 @@ func (s *settings) number(key string, def, low, high int64) int64 {
 		return def
 	}
 	return n
+}
+
+// float is number for a key of type double; both ends are allowed.
+func (s *settings) float(key string, def, low, high float64) float64 {
+	p, ok := s.take(key)
+	if !ok {
+		return def
+	}
+	x, err := strconv.ParseFloat(strings.TrimSpace(p.Value), 64)
+	if err != nil || !(x >= low && x <= high) {
+		s.invalid(p, fmt.Sprintf("a number from %g to %g", low, high))
+		return def
+	}
+	return x
+}
+
+// flag takes a key that is true or false.
+func (s *settings) flag(key string, def bool) bool {
+	p, ok := s.take(key)
+	if !ok {
+		return def
+	}
+	switch strings.ToLower(strings.TrimSpace(p.Value)) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	s.invalid(p, "true or false")
+	return def
+}
+
+// leastMemory is what Kafka asks for a cleaner's thread at least, in bytes.
+const leastMemory = 1 << 20
+
+func (s *settings) cleaner() Cleaner {
+	c := Cleaner{
+		Enable:         s.flag("log.cleaner.enable", true),
+		Threads:        int(s.number("log.cleaner.threads", 1, 1, 64)),
+		Load:           s.float("log.cleaner.io.buffer.load.factor", 0.9, 0.01, 1),
+		BackoffMS:      s.number("log.cleaner.backoff.ms", 15_000, 0, Unlimited),
+		BytesPerSecond: s.float("log.cleaner.io.max.bytes.per.second", math.MaxFloat64, math.SmallestNonzeroFloat64, math.MaxFloat64),
+	}
+	if c.BytesPerSecond > 1<<50 {
+		c.BytesPerSecond = 0
+	}
+	c.Memory = s.number("log.cleaner.dedupe.buffer.size", max(128<<20, leastMemory*int64(c.Threads)), leastMemory*int64(c.Threads), Unlimited)
+	return c
 }
 
 // topics takes the keys that set topic configs; of several that set the same the first in the table counts.
