@@ -152,7 +152,7 @@ func (w *worker) committed(ctx context.Context, c *kgo.Client) (int64, error) {
 	g := kmsg.NewOffsetFetchRequestGroup()
 	g.Group = w.x.topic
 	t := kmsg.NewOffsetFetchRequestGroupTopic()
-	t.Topic, t.Partitions = w.x.topic, []int32{0}
+	t.Topic, t.TopicID, t.Partitions = w.x.topic, w.x.id, []int32{0}
 	g.Topics = append(g.Topics, t)
 	req.Groups, req.Group, req.RequireStable = append(req.Groups, g), w.x.topic, true
 	req.Topics = []kmsg.OffsetFetchRequestTopic{{Topic: w.x.topic, Partitions: []int32{0}}}
@@ -189,7 +189,7 @@ func (w *worker) commit(ctx context.Context, c *kgo.Client, next int64) error {
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group, req.Generation = w.x.topic, -1
 	t := kmsg.NewOffsetCommitRequestTopic()
-	t.Topic = w.x.topic
+	t.Topic, t.TopicID = w.x.topic, w.x.id
 	p := kmsg.NewOffsetCommitRequestTopicPartition()
 	p.Offset, p.LeaderEpoch = next, -1
 	t.Partitions = append(t.Partitions, p)
@@ -226,7 +226,7 @@ func (w *worker) commitInside(ctx context.Context, c *kgo.Client, next int64) er
 	req := kmsg.NewPtrTxnOffsetCommitRequest()
 	req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Group, req.Generation = w.x.topic+".consumer", id, epoch, w.x.topic, -1
 	t := kmsg.NewTxnOffsetCommitRequestTopic()
-	t.Topic = w.x.topic
+	t.Topic, t.TopicID = w.x.topic, w.x.id
 	p := kmsg.NewTxnOffsetCommitRequestTopicPartition()
 	p.Offset, p.LeaderEpoch = next, -1
 	t.Partitions = append(t.Partitions, p)

@@ -80,7 +80,7 @@ func (r *Runner) Deliver(ctx context.Context, q model.DeliveryQuery, tell func(m
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if !tell(model.DeliveryEvent{Result: &res}) || x.stopped.Load() {
+			if x.stopped.Load() || !tell(model.DeliveryEvent{Result: &res}) {
 				return nil
 			}
 		}

@@ -23,8 +23,9 @@ type run struct {
 	fault model.DeliveryFault
 	n     int
 	chunk int
-	topic string // where the producer writes
-	out   string // exactly once: where the consumer's work is written
+	topic string   // where the producer writes
+	out   string   // exactly once: where the consumer's work is written
+	id    [16]byte // of topic
 	began time.Time
 
 	mu      sync.Mutex // guards what follows, and the calls of tell
@@ -118,6 +119,9 @@ func (x *run) prepare(ctx context.Context) error {
 	for _, t := range made.Topics {
 		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
 			return fmt.Errorf("create topic %s: %w", t.Topic, err)
+		}
+		if t.Topic == x.topic {
+			x.id = t.TopicID
 		}
 	}
 	return x.forget(ctx, c)
