@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -40,9 +41,9 @@ func (c TopicConfigs) Load() (map[string]map[string]string, error) {
 	return all, nil
 }
 
-// Save replaces a topic's own configs.
+// Save replaces a topic's own configs. What else has configs (brokers, groups) has a name that no topic can have.
 func (c TopicConfigs) Save(topic string, configs map[string]string) error {
-	if topic == "" || len(topic) > maxTopic {
+	if topic == "" || len(topic) > maxTopic && (!strings.Contains(topic, ":") || len(topic) > 2*maxGroupID) {
 		return fmt.Errorf("save configs: %w topic's name %q", model.ErrInvalid, topic)
 	}
 	err := c.db.put(context.Background(), []entry{{bucket: configsBucket, key: []byte(topic), value: appendConfigs(nil, configs)}})

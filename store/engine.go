@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
@@ -22,10 +23,11 @@ import (
 //   - a topic in topics has its folders on disk
 //   - a checkpoint never says more than what is on the disk
 type Engine struct {
-	o      Options
-	broker layout.Broker
-	dirs   []*logDir
-	keeper ConfigStore
+	o       Options
+	broker  layout.Broker
+	dirs    []*logDir
+	keeper  ConfigStore
+	dynamic atomic.Pointer[dynamic] // what was set while the broker ran
 
 	mu     sync.RWMutex // guards topics and what is in them, ids, closed
 	topics map[string]*topic
@@ -86,6 +88,7 @@ func Open(dirs []string, o Options) (*Engine, error) {
 	e := &Engine{o: o, broker: broker, notices: notices, topics: map[string]*topic{}, cleaner: newCleaner(), ids: map[layout.ID]string{},
 		later: make(chan func(), laterRoom), kick: make(chan string, kickRoom)}
 	e.writers.room = o.Writers
+	e.dynamic.Store(&dynamic{})
 	if err := e.open(dirs); err != nil {
 		return nil, errors.Join(err, e.unlock())
 	}
@@ -104,9 +107,9 @@ func (e *Engine) effective(t *topic) layout.TopicConfig {
 	return *t.effective
 }
 
-// config makes the configs a topic lives by out of its own, the flags' and the properties'.
+// config makes the configs a topic lives by out of its own, those set while the broker ran, the flags' and the properties'.
 func (e *Engine) config(own map[string]string) layout.TopicConfig {
-	return layout.ParseTopicConfig(own, e.o.Broker, e.broker.Topic)
+	return layout.ParseTopicConfig(own, e.dynamic.Load().topic, e.o.Broker, e.broker.Topic)
 }
 
 // notice keeps a line for Notices.

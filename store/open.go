@@ -165,7 +165,11 @@ func (e *Engine) openConfigs() error {
 	if err != nil {
 		return fmt.Errorf("load topic configs: %w", err)
 	}
+	kept := &dynamic{groups: map[string]map[string]string{}}
 	for name, configs := range all {
+		if e.takeDynamic(kept, name, configs) {
+			continue
+		}
 		own := map[string]string{}
 		for _, key := range slices.Sorted(maps.Keys(configs)) {
 			if err := layout.ValidateConfig(key, configs[key]); err != nil {
@@ -176,6 +180,7 @@ func (e *Engine) openConfigs() error {
 		}
 		e.topics[name] = &topic{name: name, configs: own}
 	}
+	e.dynamic.Store(kept.settle())
 	return nil
 }
 

@@ -115,12 +115,13 @@ func (e *Engine) OwnConfigs(topic string) map[string]string {
 	return nil
 }
 
-// EffectiveConfigs returns, by name, the configs of a topic that are not at Kafka's default: its own, the flags' and
-// the properties'.
+// EffectiveConfigs returns, by name, the configs of a topic that are not at Kafka's default: its own, those set while the
+// broker ran, the flags' and the properties'.
 func (e *Engine) EffectiveConfigs(topic string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, e.broker.Topic)
 	maps.Copy(all, e.o.Broker)
+	maps.Copy(all, e.dynamic.Load().topic)
 	maps.Copy(all, e.OwnConfigs(topic))
 	return all
 }
@@ -342,8 +343,8 @@ func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
 	return nil
 }
 
-// TopicConfig returns all configs of a topic by name, with where each value comes from: "topic", "broker" (flags),
-// "file" (server.properties) or "default". Errors wrap model.ErrNoTopic.
+// TopicConfig returns all configs of a topic by name, with where each value comes from: "topic", "broker" (set
+// while it ran, or flags), "file" (server.properties) or "default". Errors wrap model.ErrNoTopic.
 func (e *Engine) TopicConfig(ctx context.Context, name string) ([]model.ConfigEntry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -355,7 +356,7 @@ func (e *Engine) TopicConfig(ctx context.Context, name string) ([]model.ConfigEn
 	layers := []struct {
 		source string
 		values map[string]string
-	}{{"topic", own}, {"broker", e.o.Broker}, {"file", e.broker.Topic}}
+	}{{"topic", own}, {"broker", e.dynamic.Load().topic}, {"broker", e.o.Broker}, {"file", e.broker.Topic}}
 	var list []model.ConfigEntry
 	for _, d := range layout.Configs() {
 		c := model.ConfigEntry{Name: d.Name, Value: d.Default, Default: d.Default, Source: "default", Doc: d.Doc}

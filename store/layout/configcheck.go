@@ -57,7 +57,7 @@ func (d ConfigDef) Validate(value string) error {
 	switch d.Type {
 	case Boolean:
 		ok = strings.EqualFold(value, "true") || strings.EqualFold(value, "false")
-	case Int, Long:
+	case Int, Short, Long:
 		n, err := strconv.ParseInt(value, 10, 64)
 		ok = err == nil && (d.Min <= n && n <= d.Max || d.HasAlso && n == d.Also)
 	case Double:
@@ -124,7 +124,7 @@ func (d ConfigDef) Allowed() string {
 	switch d.Type {
 	case Boolean:
 		return "true or false"
-	case Int, Long, Double:
+	case Int, Short, Long, Double:
 		return d.bounds()
 	case String:
 		return "one of " + strings.Join(d.Values, ", ")

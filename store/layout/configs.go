@@ -14,6 +14,7 @@ type ConfigType string
 const (
 	Boolean ConfigType = "boolean"
 	Int     ConfigType = "int"
+	Short   ConfigType = "short"
 	Long    ConfigType = "long"
 	Double  ConfigType = "double"
 	String  ConfigType = "string" // one of ConfigDef.Values
@@ -72,8 +73,11 @@ func After(ms, wait int64) int64 {
 
 func number(t ConfigType, name, def string, low int64, doc string, broker ...string) ConfigDef {
 	high := int64(math.MaxInt64)
-	if t == Int {
+	switch t {
+	case Int:
 		high = math.MaxInt32
+	case Short:
+		high = math.MaxInt16
 	}
 	return ConfigDef{Name: name, Default: def, Type: t, Min: low, Max: high, Doc: doc, Broker: broker}
 }

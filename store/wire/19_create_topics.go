@@ -91,8 +91,10 @@ func (s *Server) createTopic(c *call, t *kmsg.CreateTopicsRequestTopic, validate
 	for _, change := range spec.Configs {
 		own[change.Name] = change.Value
 	}
-	for _, e := range s.topicConfigs(own, nil) {
-		a.Configs = append(a.Configs, kmsg.CreateTopicsResponseTopicConfig{Name: e.def.Name, Value: &e.value, Source: int8(e.source)})
+	if c.version >= 5 {
+		for _, e := range topicConfigs(s.layers(), own, nil) {
+			a.Configs = append(a.Configs, kmsg.CreateTopicsResponseTopicConfig{Name: e.name, Value: &e.value, Source: int8(e.source)})
+		}
 	}
 	return fault{}
 }
