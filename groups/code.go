@@ -12,12 +12,14 @@ const (
 	OffsetMetadataTooLarge    Code = 12
 	CoordinatorNotAvailable   Code = 15
 	NotCoordinator            Code = 16
+	NotEnoughReplicas         Code = 19
 	IllegalGeneration         Code = 22
 	InconsistentGroupProtocol Code = 23
 	InvalidGroupID            Code = 24
 	UnknownMemberID           Code = 25
 	InvalidSessionTimeout     Code = 26
 	RebalanceInProgress       Code = 27
+	TopicAuthorizationFailed  Code = 29
 	UnsupportedVersion        Code = 35
 	InvalidRequest            Code = 42
 	InvalidProducerEpoch      Code = 47

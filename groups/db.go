@@ -84,6 +84,7 @@ type DB struct {
 	moved    bool // a damaged file was moved aside on opening
 	lost     bool // the configs of the topics that there are were lost, and are not made good yet
 	broken   atomic.Pointer[error]
+	pending  pendingIndex
 
 	mu      sync.Mutex
 	waiting []*write

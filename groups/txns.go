@@ -45,40 +45,64 @@ type Txns struct{ db *DB }
 // Txns returns the store's part for transactions.
 func (db *DB) Txns() Txns { return Txns{db} }
 
-// NextProducerIDs takes the next n producer ids, which nobody else is given, also not after a restart. floor is the
-// least that the first one may be.
-func (t Txns) NextProducerIDs(n, floor int64) (first int64, err error) {
-	err = t.db.update(func(tx *bbolt.Tx) error {
-		b := tx.Bucket([]byte(producersBucket))
-		first = floor
-		if v := b.Get([]byte(nextIDKey)); v != nil {
-			if len(v) != 8 {
-				return t.db.corrupt("the next producer id is %d bytes long", len(v))
-			}
-			first = max(first, int64(binary.BigEndian.Uint64(v)))
+// NextProducerIDs takes the next n producer ids, which nobody else is given, also not after a restart. floor is asked
+// where none were ever taken, for the least of them.
+func (t Txns) NextProducerIDs(n int64, floor func() int64) (first int64, err error) {
+	next := func(tx *bbolt.Tx) (int64, error) {
+		v := tx.Bucket([]byte(producersBucket)).Get([]byte(nextIDKey))
+		switch len(v) {
+		case 0:
+			return -1, nil
+		case 8:
+			return int64(binary.BigEndian.Uint64(v)), nil
 		}
-		return b.Put([]byte(nextIDKey), binary.BigEndian.AppendUint64(nil, uint64(first+n)))
+		return -1, t.db.corrupt("the next producer id is %d bytes long", len(v))
+	}
+	err = t.db.view(func(tx *bbolt.Tx) (err error) {
+		first, err = next(tx)
+		return err
 	})
+	least := int64(0)
+	if err == nil && first < 0 {
+		least = floor() // which may take its time, so not while the store is locked
+	}
+	if err == nil {
+		err = t.db.update(func(tx *bbolt.Tx) (err error) {
+			if first, err = next(tx); err != nil {
+				return err
+			}
+			first = max(first, least)
+			return tx.Bucket([]byte(producersBucket)).Put([]byte(nextIDKey), binary.BigEndian.AppendUint64(nil, uint64(first+n)))
+		})
+	}
 	if err != nil {
 		return 0, fmt.Errorf("take producer ids: %w", err)
 	}
 	return first, nil
 }
 
-// Load returns all transactional ids. A damaged entry is left out, and told on opening.
+// Load returns all transactional ids, and drops the offsets that wait for none of their transactions. A damaged entry is
+// left out, and told on opening.
 func (t Txns) Load() (all []TxnRecord, err error) {
+	open := map[int64]bool{}
 	err = t.db.view(func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(transactionsBucket))
 		if b == nil {
 			return nil
 		}
 		return b.ForEach(func(k, v []byte) error {
-			if rec, err := parseTxn(k, v); err == nil {
-				all = append(all, rec)
+			rec, err := parseTxn(k, v)
+			if err != nil {
+				return nil
 			}
+			all = append(all, rec)
+			open[rec.ProducerID] = rec.State.Open()
 			return nil
 		})
 	})
+	if err == nil && !t.db.readOnly {
+		err = t.db.dropPending(func(p pendingKey) bool { return !open[p.producer] })
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load transactions: %w", err)
 	}
@@ -94,6 +118,59 @@ func (t Txns) Save(rec TxnRecord) error {
 		return fmt.Errorf("save transaction %q: %w", rec.ID, err)
 	}
 	return nil
+}
+
+// SaveOffsets stores a transactional id together with offsets that become the group's when the transaction is committed,
+// and are seen by nobody before. An offset replaces one that the transaction gave for the same partition before.
+func (t Txns) SaveOffsets(rec TxnRecord, group string, commits []model.Commit) error {
+	now := rec.Updated
+	entries := []entry{txnEntry(rec)}
+	keys := make([]pendingKey, 0, len(commits))
+	for _, c := range commits {
+		k := pendingKey{rec.ProducerID, group, c.TopicPartition}
+		keys = append(keys, k)
+		entries = append(entries, entry{bucket: pendingBucket, key: appendPendingKey(nil, k),
+			value: appendCommitted(nil, Committed{Commit: c, At: now, Expires: model.NoTime})})
+	}
+	if err := t.db.put(context.Background(), entries); err != nil {
+		return fmt.Errorf("save offsets of transaction %q: %w", rec.ID, err)
+	}
+	return t.db.pending.add(t.db, keys)
+}
+
+// Complete stores a transactional id and, in the same write, makes the offsets that its producer gave its groups'
+// committed ones, or drops them. What was committed later than such an offset stays.
+func (t Txns) Complete(rec TxnRecord, producerID int64, commit bool) error {
+	keys, err := t.db.pending.of(t.db, producerID)
+	if err != nil {
+		return fmt.Errorf("complete transaction %q: %w", rec.ID, err)
+	}
+	if len(keys) == 0 {
+		return t.Save(rec)
+	}
+	err = t.db.update(func(tx *bbolt.Tx) error {
+		waiting, offsets := tx.Bucket([]byte(pendingBucket)), tx.Bucket([]byte(offsetsBucket))
+		for _, k := range keys {
+			key := appendPendingKey(nil, k)
+			v := waiting.Get(key)
+			if c, err := parseCommitted(v); commit && v != nil && err == nil {
+				was, ok, err := readOffset(t.db, tx, k.group, k.TopicPartition)
+				if err == nil && (!ok || was.At <= c.At) {
+					if err := offsets.Put(key[pendingPrefix:], append([]byte(nil), v...)); err != nil {
+						return err
+					}
+				}
+			}
+			if err := waiting.Delete(key); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket([]byte(transactionsBucket)).Put([]byte(rec.ID), appendTxn(nil, rec))
+	})
+	if err != nil {
+		return fmt.Errorf("complete transaction %q: %w", rec.ID, err)
+	}
+	return t.db.pending.drop(t.db, keys)
 }
 
 // Delete forgets transactional ids.

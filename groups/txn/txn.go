@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -8,86 +10,61 @@ import (
 	"github.com/strata-kafka/strata/model"
 )
 
-// Options says what a Coordinator works with. Without a Store nothing outlives the process.
+// Options says what a Coordinator works with. Store and Markers are needed.
 type Options struct {
-	Store Store
-	Now   func() time.Time // nil means time.Now
-	// FirstID returns the least producer id that no log holds; it is asked once, before the first id of all is handed
-	// out. nil means 0.
+	Store   Store
+	Markers Markers
+	Now     func() time.Time // nil means time.Now
+	// FirstID returns a producer id that is higher than all that logs hold. It is asked where the Store does not know of
+	// any that was handed out; nil means 0.
 	FirstID func() int64
+	// MaxTimeout is transaction.max.timeout.ms; 0 means 15 minutes.
+	MaxTimeout time.Duration
+	// Expiry is transactional.id.expiration.ms: how long a transactional id without a transaction is kept; 0 means 7 days.
+	Expiry time.Duration
+	// Changed is told when a transaction has moved, and whether offsets of groups came with it. It must not wait. nil
+	// means that nobody wants to know.
+	Changed func(offsets bool)
+	// Step is called between the steps of a transaction, with the name of what is next; an error stops there as a
+	// killed process would. nil means nothing. It is for tests.
+	Step func(next string) error
 }
 
-// Store keeps transactional ids and hands out producer ids; groups.Txns is one.
+// Store keeps transactional ids, with the offsets that wait for their transactions, and hands out producer ids. What it
+// was given is on the disk when it returns. groups.Txns is one.
 type Store interface {
-	NextProducerIDs(n, floor int64) (first int64, err error)
+	// NextProducerIDs takes the next n producer ids. floor is asked where none were ever taken, for the least of them.
+	NextProducerIDs(n int64, floor func() int64) (first int64, err error)
 	Load() ([]groups.TxnRecord, error)
 	Save(groups.TxnRecord) error
+	// SaveOffsets stores a transactional id together with offsets that become a group's when the transaction is committed.
+	SaveOffsets(rec groups.TxnRecord, group string, commits []model.Commit) error
+	// Complete stores a transactional id, and with it makes the offsets of the producer committed, or drops them.
+	Complete(rec groups.TxnRecord, producerID int64, commit bool) error
 	Delete(ids []string) error
 }
 
-// Coordinator coordinates transactions. Its methods may be called from any goroutine.
-type Coordinator struct {
-	o   Options
-	ids idBlock
+// Marker is the end of a transaction in a partition.
+type Marker struct {
+	ProducerID       int64
+	Epoch            int16
+	CoordinatorEpoch int32
+	Commit           bool
 }
 
-// New returns a Coordinator that takes up what the Store knows.
-func New(o Options) (*Coordinator, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	c := &Coordinator{o: o}
-	return c, nil
+// Markers writes the ends of transactions into logs. A partition that is there no more needs none: that is no error.
+type Markers interface {
+	WriteMarker(ctx context.Context, tp model.TopicPartition, m Marker) error
 }
 
-// Close ends what runs behind.
-func (c *Coordinator) Close() error { return nil }
-
-// Verify says whether a producer may append a transactional batch to a partition: None when the partition is part of its
-// open transaction. From version 12 of Produce on the partition is added to it, and the transaction begun, where that is
-// needed.
-func (c *Coordinator) Verify(transactionalID string, producerID int64, epoch int16, tp model.TopicPartition, version int16) groups.Code {
-	return groups.InvalidProducerIDMapping
-}
-
-// idBlockSize is how many producer ids are taken from the store at once, as in Kafka.
-const idBlockSize = 1000
-
-// idBlock is the producer ids that were taken from the store and not handed out yet.
-type idBlock struct {
-	mu         sync.Mutex
-	next, end  int64
-	floorAsked bool
-}
-
-// NextProducerID returns a producer id that was never given before.
-func (c *Coordinator) NextProducerID() (int64, error) {
-	b := &c.ids
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.next == b.end {
-		floor := int64(0)
-		if !b.floorAsked && c.o.FirstID != nil {
-			floor = c.o.FirstID()
-		}
-		first, err := c.o.Store.NextProducerIDs(idBlockSize, floor)
-		if err != nil {
-			return -1, err
-		}
-		b.next, b.end, b.floorAsked = first, first+idBlockSize, true
-	}
-	b.next++
-	return b.next - 1, nil
-}
-
-// InitRequest asks for a producer id.
-type InitRequest struct {
-	TransactionalID string // only where Transactional is set
-	Transactional   bool
-	Timeout         int64 // ms
-	ProducerID      int64 // as the client had it; -1 for none
-	Epoch           int16 // likewise
-}
+const (
+	defaultMaxTimeout = 15 * time.Minute
+	defaultExpiry     = 7 * 24 * time.Hour
+	expireEvery       = time.Hour
+	retryAfter        = time.Second // what the disk refused is tried again
+	// coordinatorEpoch stands in every marker; Kafka counts its coordinator's moves there, and here it never moves.
+	coordinatorEpoch = 0
+)
 
 // Producer is a producer id with its epoch.
 type Producer struct {
@@ -98,17 +75,314 @@ type Producer struct {
 // noProducer is the answer where there is none.
 var noProducer = Producer{ID: -1, Epoch: -1}
 
-// InitProducerID gives a producer its id: a new one to each that has no transactional id.
-func (c *Coordinator) InitProducerID(r InitRequest) (Producer, groups.Code) {
-	switch {
-	case r.Transactional && r.TransactionalID == "", (r.ProducerID < 0) != (r.Epoch < 0):
-		return noProducer, groups.InvalidRequest
-	case !r.Transactional:
-		id, err := c.NextProducerID()
-		if err != nil {
-			return noProducer, groups.CoordinatorNotAvailable
-		}
-		return Producer{ID: id}, groups.None
+// Coordinator coordinates transactions. Its methods may be called from any goroutine; those that change a transaction
+// return when the change is on the disk.
+//
+// Invariants:
+//   - a txn in byID is stored, but for one that is being made and whose mu is held
+//   - appendable holds exactly the partitions of the transactions that are Ongoing
+type Coordinator struct {
+	o          Options
+	ids        idBlock
+	appendable appendable
+	ctx        context.Context // ends with Close
+	stop       context.CancelFunc
+
+	mu     sync.Mutex
+	byID   map[string]*txn
+	closed bool
+	timers sync.WaitGroup // what timers run
+}
+
+// txn is a transactional id. mu is held while a step is stored, so that one follows the other.
+type txn struct {
+	mu    sync.Mutex
+	rec   groups.TxnRecord
+	made  bool // rec was stored once
+	gone  bool // it has expired, and is in byID no more
+	timer *time.Timer
+}
+
+// New returns a Coordinator that takes up what the Store knows: what was prepared is completed, and what is open has its
+// time go on.
+func New(o Options) (*Coordinator, error) {
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	return noProducer, groups.CoordinatorNotAvailable
+	if o.MaxTimeout == 0 {
+		o.MaxTimeout = defaultMaxTimeout
+	}
+	if o.Expiry == 0 {
+		o.Expiry = defaultExpiry
+	}
+	if o.FirstID == nil {
+		o.FirstID = func() int64 { return 0 }
+	}
+	if o.Changed == nil {
+		o.Changed = func(bool) {}
+	}
+	if o.Step == nil {
+		o.Step = func(string) error { return nil }
+	}
+	recs, err := o.Store.Load()
+	if err != nil {
+		return nil, err
+	}
+	c := &Coordinator{o: o, byID: map[string]*txn{}, appendable: appendable{open: map[int64]*openTxn{}}}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	for _, rec := range recs {
+		t := &txn{made: true}
+		c.byID[rec.ID] = t
+		t.mu.Lock()
+		c.become(t, rec)
+		t.mu.Unlock()
+	}
+	c.expireLater()
+	return c, nil
+}
+
+// Close ends what runs behind, and leaves every transaction as it is.
+func (c *Coordinator) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.stop()
+	c.timers.Wait()
+	return nil
+}
+
+func (c *Coordinator) nowMS() int64 { return c.o.Now().UnixMilli() }
+
+// find returns the transactional id, nil where it is not known.
+func (c *Coordinator) find(id string) *txn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byID[id]
+}
+
+// at returns the transactional id of a producer, locked, when that may add to a transaction: it is its holder, and none
+// is being ended.
+func (c *Coordinator) at(id string, p Producer) (*txn, groups.Code) {
+	if id == "" {
+		return nil, groups.InvalidRequest
+	}
+	t := c.find(id)
+	if t == nil {
+		return nil, groups.InvalidProducerIDMapping
+	}
+	t.mu.Lock()
+	code := groups.None
+	switch {
+	case t.gone, !t.made, t.rec.ProducerID != p.ID:
+		code = groups.InvalidProducerIDMapping
+	case t.rec.Epoch != p.Epoch:
+		code = groups.ProducerFenced
+	case preparing(t.rec.State):
+		code = groups.ConcurrentTransactions
+	}
+	if code != groups.None {
+		t.mu.Unlock()
+		return nil, code
+	}
+	return t, groups.None
+}
+
+func preparing(s model.TransactionState) bool {
+	return s == model.TxnPrepareCommit || s == model.TxnPrepareAbort
+}
+
+// save stores the next state of a transactional id, and makes it so. t.mu is held.
+func (c *Coordinator) save(t *txn, next groups.TxnRecord, name string) error {
+	if err := c.o.Step(name); err != nil {
+		return err
+	}
+	if err := c.o.Store.Save(next); err != nil {
+		return err
+	}
+	c.become(t, next)
+	c.o.Changed(false)
+	return nil
+}
+
+// become takes over a state that is stored, with what follows from it. t.mu is held.
+func (c *Coordinator) become(t *txn, next groups.TxnRecord) {
+	was := t.rec
+	t.rec, t.made = next, true
+	if was.State == model.TxnOngoing && (next.State != model.TxnOngoing || next.ProducerID != was.ProducerID) {
+		c.appendable.take(was.ProducerID)
+	}
+	switch {
+	case next.State == model.TxnOngoing:
+		c.appendable.give(next)
+		if was.State != model.TxnOngoing {
+			c.later(t, time.Duration(next.Started+next.Timeout-c.nowMS())*time.Millisecond, c.timeOut)
+		}
+	case preparing(next.State) && !preparing(was.State):
+		if t.timer == nil { // as it was loaded; else whoever prepared it goes on
+			c.later(t, 0, c.again)
+		}
+	case t.timer != nil:
+		t.timer.Stop()
+	}
+}
+
+// later has something done with a transactional id after a while. t.mu is held, then and now.
+func (c *Coordinator) later(t *txn, d time.Duration, do func(*txn)) {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.timer = time.AfterFunc(max(d, 0), func() {
+		if !c.enter() {
+			return
+		}
+		defer c.timers.Done()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if !t.gone {
+			do(t)
+		}
+	})
+}
+
+// enter lets something that a timer has begun go on, which then has to call timers.Done.
+func (c *Coordinator) enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.timers.Add(1)
+	return true
+}
+
+// timeOut aborts a transaction whose time is over.
+func (c *Coordinator) timeOut(t *txn) {
+	if t.rec.State != model.TxnOngoing {
+		return
+	}
+	if wait := t.rec.Started + t.rec.Timeout - c.nowMS(); wait > 0 {
+		c.later(t, time.Duration(wait)*time.Millisecond, c.timeOut)
+		return
+	}
+	if err := c.fence(t); err != nil && t.rec.State == model.TxnOngoing {
+		c.later(t, retryAfter, c.timeOut)
+	}
+}
+
+// fence aborts an open transaction with a higher epoch than its holder has.
+func (c *Coordinator) fence(t *txn) error {
+	next := t.rec
+	next.Epoch, next.LastEpoch = next.Epoch+1, -1
+	next.State, next.Updated = model.TxnPrepareAbort, c.nowMS()
+	if err := c.save(t, next, "prepare"); err != nil {
+		return err
+	}
+	return c.complete(t)
+}
+
+// again tries to complete what was prepared.
+func (c *Coordinator) again(t *txn) {
+	if preparing(t.rec.State) {
+		_ = c.complete(t) // it is tried again later
+	}
+}
+
+// complete writes the markers of a transaction that is prepared, and makes it complete. What fails is tried again later.
+// t.mu is held.
+func (c *Coordinator) complete(t *txn) error {
+	err := c.tryComplete(t)
+	if err != nil {
+		c.later(t, retryAfter, c.again)
+	}
+	return err
+}
+
+func (c *Coordinator) tryComplete(t *txn) error {
+	rec := t.rec
+	commit := rec.State == model.TxnPrepareCommit
+	m := Marker{ProducerID: rec.ProducerID, Epoch: rec.Epoch, CoordinatorEpoch: coordinatorEpoch, Commit: commit}
+	var errs []error
+	for _, tp := range rec.Partitions {
+		if err := c.o.Step("marker"); err != nil {
+			return err
+		}
+		if err := c.o.Markers.WriteMarker(c.ctx, tp, m); err != nil {
+			errs = append(errs, err) // the others need not wait for a disk that is full
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	offsets := len(rec.Groups) > 0
+	next := rec
+	next.State, next.Partitions, next.Groups, next.Updated = model.TxnCompleteAbort, nil, nil, c.nowMS()
+	if commit {
+		next.State = model.TxnCompleteCommit
+	}
+	if next.NextProducerID >= 0 {
+		next.PrevProducerID, next.ProducerID, next.NextProducerID = next.ProducerID, next.NextProducerID, -1
+		next.Epoch = 0
+	}
+	if err := c.o.Step("complete"); err != nil {
+		return err
+	}
+	if err := c.o.Store.Complete(next, rec.ProducerID, commit); err != nil {
+		return err
+	}
+	c.become(t, next)
+	c.o.Changed(offsets)
+	return c.o.Step("answer")
+}
+
+// expireLater has old transactional ids expired now and then.
+func (c *Coordinator) expireLater() {
+	time.AfterFunc(expireEvery, func() {
+		if !c.enter() {
+			return
+		}
+		defer c.timers.Done()
+		_, _ = c.Expire() // what fails is tried again in an hour
+		c.expireLater()
+	})
+}
+
+// Expire forgets the transactional ids that had no transaction for Options.Expiry, and returns how many those were.
+func (c *Coordinator) Expire() (int, error) {
+	before := c.nowMS() - c.o.Expiry.Milliseconds()
+	c.mu.Lock()
+	all := make([]*txn, 0, len(c.byID))
+	for _, t := range c.byID {
+		all = append(all, t)
+	}
+	c.mu.Unlock()
+	n := 0
+	for _, t := range all {
+		gone, err := c.expire(t, before)
+		if err != nil {
+			return n, err
+		}
+		if gone {
+			n++
+		}
+	}
+	if n > 0 {
+		c.o.Changed(false)
+	}
+	return n, nil
+}
+
+func (c *Coordinator) expire(t *txn, before int64) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.gone || !t.made || t.rec.State.Open() || t.rec.Updated > before {
+		return false, nil
+	}
+	if err := c.o.Store.Delete([]string{t.rec.ID}); err != nil {
+		return false, err
+	}
+	t.gone = true
+	c.mu.Lock()
+	delete(c.byID, t.rec.ID)
+	c.mu.Unlock()
+	return true, nil
 }

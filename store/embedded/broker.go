@@ -134,7 +134,7 @@ func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener
 		return errors.Join(err, b.Engine.Close(), b.closeDB())
 	}
 	b.Service = groups.New(b.db, b.Dir, groups.Options{Retention: offsetRetention(broker)})
-	if b.txns, err = txn.New(txn.Options{Store: b.db.Txns()}); err != nil {
+	if err = b.openTxns(broker); err != nil {
 		return errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 	}
 	run, stop := context.WithCancel(context.Background())

@@ -19,6 +19,9 @@ type AppendOptions struct {
 	Internal bool
 	// Records makes every record be looked at, not only where the configs ask for it.
 	Records bool
+	// Guard is asked before a batch opens a transaction; nil lets all of them. Without it a batch could come in behind
+	// the marker of its transaction, and hold back readers for ever.
+	Guard TxnGuard
 }
 
 // Appended says where batches went.
@@ -156,6 +159,9 @@ func (l *Log) append(list []headerOf, raw []byte, o AppendOptions, cfg *layout.T
 	for i := range list {
 		h := &list[i]
 		dup, err := l.producers.check(h.Header, o.Internal)
+		if err == nil && dup == nil && o.Guard != nil && l.producers.opens(h.Header) && !o.Guard.MayAppend(l.o.TP, h.ProducerID, h.ProducerEpoch) {
+			err = &ProducerError{BadTxnState, h.ProducerID, "the transaction is not open any more"}
+		}
 		if err != nil || dup != nil || h.Control() {
 			if cerr := l.commit(&a, raw, begin, h.pos, next); cerr != nil {
 				return a, cerr

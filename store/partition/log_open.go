@@ -97,8 +97,12 @@ func (l *Log) adopt() error {
 	if start > end {
 		start = end
 	}
+	stable, err := l.stableAtRest(end)
+	if err != nil {
+		return err
+	}
 	l.firstBase.Store(first)
-	l.known.Store(&bounds{Bounds: Bounds{Start: start, End: end, HighWatermark: end, LastStable: end}, base: -1})
+	l.known.Store(&bounds{Bounds: Bounds{Start: start, End: end, HighWatermark: end, LastStable: stable}, base: -1})
 	l.reshape()
 	l.point.Store(min(l.point.Load(), end))
 	l.listed = true

@@ -94,6 +94,13 @@ func (s *producers) get(id int64) producer {
 	return producer{epoch: -1, timestamp: model.NoTime, coordinatorEpoch: -1, txnFirst: model.Unknown}
 }
 
+// TxnGuard knows the transactions that are open.
+type TxnGuard interface {
+	// MayAppend reports whether a partition is part of a producer's open transaction. It is asked with the log locked and
+	// must not wait.
+	MayAppend(tp model.TopicPartition, producerID int64, epoch int16) bool
+}
+
 // check says whether a batch is its producer's next one. dup is a batch that is in the log already. A control batch,
 // and one without a producer, always is; see stageMarker.
 func (s *producers) check(h record.Header, internal bool) (dup *batchMemo, err error) {
@@ -121,11 +128,18 @@ func (s *producers) check(h record.Header, internal bool) (dup *batchMemo, err e
 		}
 	case p.lastSeq() >= 0 && first != record.AddSequence(p.lastSeq(), 1):
 		return bad(OutOfOrder, "sequence %d follows %d", first, p.lastSeq())
+	case p.lastSeq() < 0 && first != 0: // a marker began the epoch
+		return bad(OutOfOrder, "the epoch begins with sequence %d, not 0", first)
 	}
 	if p.txnFirst >= 0 && !h.Transactional() && !internal {
 		return bad(BadTxnState, "a batch outside of the transaction that is open since offset %d", p.txnFirst)
 	}
 	return nil, nil
+}
+
+// opens reports whether a batch would open a transaction in the log.
+func (s *producers) opens(h record.Header) bool {
+	return h.Transactional() && !h.Control() && h.HasProducer() && s.get(h.ProducerID).txnFirst < 0
 }
 
 // stage takes note of a data batch with its offsets assigned.

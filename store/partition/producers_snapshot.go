@@ -71,6 +71,44 @@ func (l *Log) loadProducers(end int64) error {
 	return nil
 }
 
+// stableAtRest returns the last stable offset of a log that was stopped cleanly at end, without a look at the log itself:
+// the snapshot of its producers that lies there says which transactions are open.
+func (l *Log) stableAtRest(end int64) (int64, error) {
+	if n := len(l.snapshots); n == 0 || l.snapshots[n-1] != end {
+		return end, nil
+	}
+	s := newProducers()
+	if _, err := l.readSnapshot(s, end); err != nil {
+		return end, err
+	}
+	if first, open := s.firstOpen(); open {
+		return min(first, end), nil
+	}
+	return end, nil
+}
+
+// HighestProducer returns the highest producer id that the log remembers, -1 for none. A log that was not written to yet
+// is asked by its newest snapshot only.
+func (l *Log) HighestProducer() (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.list(); err != nil {
+		return -1, err
+	}
+	s := l.producers
+	if s == nil {
+		s = newProducers()
+		if _, err := l.readSnapshot(s, l.end()); err != nil {
+			return -1, err
+		}
+	}
+	highest := int64(-1)
+	for id := range s.known {
+		highest = max(highest, id)
+	}
+	return highest, nil
+}
+
 // readSnapshot fills s from the newest good snapshot at or below an offset, and says which that was; the log start
 // where there is none.
 func (l *Log) readSnapshot(s *producers, end int64) (from int64, err error) {

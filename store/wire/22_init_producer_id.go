@@ -3,7 +3,6 @@ package wire
 import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/groups/txn"
 )
 
@@ -12,17 +11,14 @@ import (
 func (s *Server) initProducerID(c *call) (reply, error) {
 	req := c.req.(*kmsg.InitProducerIDRequest)
 	r := req.ResponseKind().(*kmsg.InitProducerIDResponse)
-	in := txn.InitRequest{Transactional: req.TransactionalID != nil, Timeout: int64(req.TransactionTimeoutMillis), ProducerID: -1, Epoch: -1}
+	in := txn.InitRequest{Transactional: req.TransactionalID != nil, Timeout: int64(req.TransactionTimeoutMillis), Expected: txn.Producer{ID: -1, Epoch: -1}}
 	if in.Transactional {
 		in.TransactionalID = *req.TransactionalID
 	}
 	if c.version >= 3 {
-		in.ProducerID, in.Epoch = req.ProducerID, req.ProducerEpoch
+		in.Expected = txn.Producer{ID: req.ProducerID, Epoch: req.ProducerEpoch}
 	}
 	p, code := s.b.Txns.InitProducerID(in)
-	if code == groups.ProducerFenced && c.version < 4 {
-		code = groups.InvalidProducerEpoch
-	}
-	r.ProducerID, r.ProducerEpoch, r.ErrorCode = p.ID, p.Epoch, int16(code)
+	r.ProducerID, r.ProducerEpoch, r.ErrorCode = p.ID, p.Epoch, fencedBefore(4, c.version, code)
 	return r, nil
 }
