@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store"
 	"github.com/strata-kafka/strata/store/delivery"
@@ -140,8 +139,8 @@ func openDemo(ctx context.Context, o cli.DemoOptions) (model.Source, error) {
 	return s, nil
 }
 
-func (s *shop) join(group, client string, tps []model.TopicPartition) (demo.Member, error) {
-	return s.Join(group, groups.MemberInfo{Client: client, Host: "in this process", Assignment: tps})
+func (s *shop) join(group, client string, topics []string) (demo.Member, error) {
+	return s.JoinHere(group, embedded.MemberInfo{Client: client, Host: "in this process", Topics: topics})
 }
 
 func (s *shop) sweep() error {

@@ -19,33 +19,58 @@ type entry struct {
 	seq        int // order of arrival within its transaction
 }
 
-// write is what one caller waits for.
-type write struct {
+// Write is a change on its way to the disk. Its methods may be called from any goroutine.
+type Write struct {
 	entries []entry
-	done    chan error // cap 1
+	then    func()        // called when it is on the disk; may be nil
+	done    chan struct{} // closed when err is set
+	err     error
+}
+
+// written returns the Write of nothing.
+func written() *Write {
+	w := &Write{done: make(chan struct{})}
+	close(w.done)
+	return w
+}
+
+// Wait returns when the change is on the disk, or why it is not. When ctx ends first it returns at once, and it may become
+// so or not.
+func (w *Write) Wait(ctx context.Context) error {
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // put sets entries, together with those of all other callers that wait, and returns when they are on the disk. When ctx
 // ends first it returns at once, and the entries may be written or not. The entries are the writer's from then on.
 func (db *DB) put(ctx context.Context, entries []entry) error {
-	if db.readOnly {
-		return fmt.Errorf("%s: %w", db.path, model.ErrReadOnly)
+	w, err := db.enqueue(entries, nil)
+	if err != nil {
+		return err
 	}
-	w := &write{entries: entries, done: make(chan error, 1)}
+	return w.Wait(ctx)
+}
+
+// enqueue is put without the wait; then is called when all is on the disk, and must not wait. What is enqueued later is
+// written later, or in the same transaction and over it.
+func (db *DB) enqueue(entries []entry, then func()) (*Write, error) {
+	if db.readOnly {
+		return nil, fmt.Errorf("%s: %w", db.path, model.ErrReadOnly)
+	}
+	w := &Write{entries: entries, then: then, done: make(chan struct{})}
 	db.mu.Lock()
 	if db.closed {
 		db.mu.Unlock()
-		return fmt.Errorf("%s: %w", db.path, model.ErrClosed)
+		return nil, fmt.Errorf("%s: %w", db.path, model.ErrClosed)
 	}
 	db.waiting = append(db.waiting, w)
 	db.mu.Unlock()
 	db.rouse()
-	select {
-	case err := <-w.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return w, nil
 }
 
 func (db *DB) rouse() {
@@ -58,7 +83,7 @@ func (db *DB) rouse() {
 // writeLoop is the one writer. It ends when the store is closed and nothing waits any more.
 func (db *DB) writeLoop() {
 	defer close(db.done)
-	var spare []*write
+	var spare []*Write
 	for range db.wake {
 		for {
 			db.gather()
@@ -76,7 +101,11 @@ func (db *DB) writeLoop() {
 			}
 			err := db.commit(batch)
 			for i, w := range batch {
-				w.done <- err
+				w.err, w.entries = err, nil
+				close(w.done)
+				if err == nil && w.then != nil {
+					w.then()
+				}
 				batch[i] = nil
 			}
 			spare = batch
@@ -100,10 +129,13 @@ func (db *DB) gather() {
 }
 
 // commit writes a batch in one transaction. Of several values for one key the last to come is written.
-func (db *DB) commit(batch []*write) error {
+func (db *DB) commit(batch []*Write) error {
 	n := 0
 	for _, w := range batch {
 		n += len(w.entries)
+	}
+	if n == 0 {
+		return nil
 	}
 	all := make([]entry, 0, n)
 	for _, w := range batch {

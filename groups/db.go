@@ -32,10 +32,13 @@ const (
 	producersBucket    = "producers"
 	transactionsBucket = "transactions"
 	pendingBucket      = "pending"
+	membersBucket      = "members"
 )
 
 // laterBuckets were added to stores of version 1: a store without them is given them when it is opened for writing.
-func laterBuckets() []string { return []string{producersBucket, transactionsBucket, pendingBucket} }
+func laterBuckets() []string {
+	return []string{producersBucket, transactionsBucket, pendingBucket, membersBucket}
+}
 
 // ErrSchema is returned for a store that a newer strata has written, or that is no store of strata's at all. Such a file
 // is left as it is.
@@ -87,7 +90,7 @@ type DB struct {
 	pending  pendingIndex
 
 	mu      sync.Mutex
-	waiting []*write
+	waiting []*Write
 	closed  bool
 	wake    chan struct{} // cap 1
 	done    chan struct{} // closed when the writer has ended

@@ -2,6 +2,7 @@ package groups
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -11,21 +12,17 @@ import (
 
 // expiry returns how to tell when an offset of a group expires (ms, or NoTime): when a client asked for it, else after the
 // retention, counted as Kafka counts it: from when the group lost its last member, from the commit in a group that never
-// had any, and for topics that none of its members reads. What its members read does not expire.
+// had any, and for topics that none of its members subscribes to while it is Stable. What they do subscribe to does not
+// expire.
 func (s *Service) expiry(st *stored, g *model.Group) func(Committed) int64 {
 	keep := s.o.Retention.Milliseconds()
-	read := map[string]bool{}
-	for _, m := range g.Members {
-		for _, tp := range m.Assignment {
-			read[tp.Topic] = true
-		}
-	}
+	topics, subscribed := s.topics(g.ID)
 	return func(c Committed) int64 {
 		switch {
 		case c.Expires != model.NoTime:
 			return c.Expires
 		case g.Active():
-			if read[c.Topic] {
+			if _, found := slices.BinarySearch(topics, c.Topic); found || !subscribed {
 				return model.NoTime
 			}
 			return c.At + keep
@@ -82,9 +79,7 @@ func (s *Service) due(id string, st *stored, now int64) bool {
 
 // expireGroup looks at a group again, in the transaction that removes what is due of it.
 func (s *Service) expireGroup(id string, now int64) (n int, err error) {
-	l := s.group(id)
-	l.fence.Lock()
-	defer l.fence.Unlock()
+	defer s.release(id, s.hold(id))
 	g := s.lookup(id)
 	err = s.db.update(func(tx *bbolt.Tx) error {
 		n = 0
@@ -110,7 +105,7 @@ func (s *Service) expireGroup(id string, now int64) (n int, err error) {
 			n++
 		}
 		if !g.Active() && n == len(st.offsets) && st.known && now >= st.record.EmptySince+s.o.Retention.Milliseconds() {
-			return groups.Delete([]byte(id))
+			return forget(tx, id)
 		}
 		return nil
 	})

@@ -49,9 +49,10 @@ func (s *Service) DeleteGroup(ctx context.Context, id string) error {
 	if err := s.writable(); err != nil {
 		return fail(err)
 	}
-	l := s.group(id)
-	l.fence.Lock()
-	defer l.fence.Unlock()
+	defer s.release(id, s.hold(id))
+	if err := s.db.put(ctx, nil); err != nil { // what is still on its way would be there after the deletion
+		return fail(err)
+	}
 	if why := s.refusal(id); why != "" {
 		return fail(fmt.Errorf("%w: %s", model.ErrRefused, why))
 	}
@@ -74,7 +75,7 @@ func (s *Service) DeleteGroup(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		return tx.Bucket([]byte(groupsBucket)).Delete([]byte(id))
+		return forget(tx, id)
 	})
 	if errors.Is(err, model.ErrNoGroup) {
 		return s.noGroup(id)

@@ -162,3 +162,14 @@ func offsetEntry(group string, c Committed) entry {
 func groupEntry(id string, rec groupRecord) entry {
 	return entry{bucket: groupsBucket, key: []byte(id), value: appendGroupRecord(nil, rec)}
 }
+
+// forget removes what is stored of a group beside its offsets.
+func forget(tx *bbolt.Tx, id string) error {
+	if id == "" {
+		return nil // it can have offsets only
+	}
+	if err := tx.Bucket([]byte(membersBucket)).Delete([]byte(id)); err != nil {
+		return err
+	}
+	return tx.Bucket([]byte(groupsBucket)).Delete([]byte(id))
+}

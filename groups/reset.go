@@ -113,9 +113,10 @@ func (s *Service) ApplyReset(ctx context.Context, p model.ResetPlan) (model.Rese
 	if err := checkPlan(p); err != nil {
 		return model.ResetResult{}, fail(err)
 	}
-	l := s.group(p.Group)
-	l.fence.Lock()
-	defer l.fence.Unlock()
+	defer s.release(p.Group, s.hold(p.Group))
+	if err := s.db.put(ctx, nil); err != nil { // what is still on its way would undo the reset
+		return model.ResetResult{}, fail(err)
+	}
 	if why := s.refusal(p.Group); why != "" {
 		return model.ResetResult{}, fail(fmt.Errorf("%w: %s", model.ErrRefused, why))
 	}
@@ -224,7 +225,8 @@ func word(off int64) string {
 }
 
 // write stores a reset's rows and its journal entry, whose number it sets. Where the group had members once, its retention
-// begins anew: whoever resets a group wants to use it.
+// begins anew: whoever resets a group wants to use it. Members that a broker may come back to have to join anew, else they
+// would read on and commit over it.
 func (s *Service) write(tx *bbolt.Tx, e *model.JournalEntry, now int64) error {
 	offsets := tx.Bucket([]byte(offsetsBucket))
 	for i := range e.Rows {
@@ -238,6 +240,9 @@ func (s *Service) write(tx *bbolt.Tx, e *model.JournalEntry, now int64) error {
 		if err := set(offsets, key, value); err != nil {
 			return fmt.Errorf("store %s: %w", r.TopicPartition, err)
 		}
+	}
+	if err := tx.Bucket([]byte(membersBucket)).Delete([]byte(e.Group)); err != nil {
+		return fmt.Errorf("forget former members: %w", err)
 	}
 	groups := tx.Bucket([]byte(groupsBucket))
 	if v := groups.Get([]byte(e.Group)); v != nil {

@@ -341,7 +341,7 @@ func TestResetAndMembersExclude(t *testing.T) {
 
 func TestJournalIsBounded(t *testing.T) {
 	s, _, _ := shop(t)
-	batch := []*write{{}}
+	batch := []*Write{{}}
 	for i := range uint64(maxJournal) {
 		e := model.JournalEntry{Group: "billing"}
 		batch[0].entries = append(batch[0].entries, entry{bucket: journalBucket, key: journalKey(i + 1), value: appendJournal(nil, e)})

@@ -120,7 +120,7 @@ func (r *rows) group(ctx context.Context, id string, st *stored) (model.Group, e
 		g.Type, g.ProtocolType, g.Protocol = st.record.Type, st.record.ProtocolType, st.record.Protocol
 	}
 	if g.Type == "" {
-		g.Type = typeClassic
+		g.Type = TypeClassic
 	}
 	owner := map[model.TopicPartition]string{}
 	for _, m := range g.Members {

@@ -47,7 +47,6 @@ type Options struct {
 //
 // Invariants:
 //   - a group whose fence is held gains and loses no member
-//   - state of a live group is Empty exactly when it has no members
 type Service struct {
 	db     *DB
 	logs   Logs
@@ -102,35 +101,15 @@ func whoami() string {
 	return name
 }
 
-// Close ends the members, so that their groups are Empty, and what runs behind. It does not close the store.
+// Close ends what runs behind. It does not close the store.
 func (s *Service) Close() error {
 	s.mu.Lock()
-	already := s.closed
 	s.closed = true
-	all := maps.Clone(s.live)
 	if s.stop != nil {
 		s.stop()
 	}
 	s.mu.Unlock()
 	s.wg.Wait()
-	if already {
-		return nil
-	}
-	now := s.o.Now().UnixMilli()
-	var entries []entry
-	for id, l := range all {
-		l.fence.Lock()
-		if rec, ended := l.end(now); ended {
-			entries = append(entries, groupEntry(id, rec))
-		}
-		l.fence.Unlock()
-	}
-	if len(entries) == 0 {
-		return nil
-	}
-	if err := s.db.put(context.Background(), entries); err != nil {
-		return fmt.Errorf("store the end of %d groups' members: %w", len(entries), err)
-	}
 	return nil
 }
 
@@ -160,28 +139,47 @@ func (s *Service) writable() error {
 }
 
 // Commit stores offsets of a group and returns when they are on the disk, all of them or none. Commits of many callers
-// share one write. It does not ask whether the group has members: those who speak for members do (Membership). When ctx
+// share one write. It does not ask whether the group has members: the coordinator does. When ctx
 // ends first, they may be stored or not.
 func (s *Service) Commit(ctx context.Context, group string, commits []model.Commit) error {
-	if err := s.writable(); err != nil {
-		return fmt.Errorf("commit offsets of group %q: %w", group, err)
-	}
-	now := s.o.Now().UnixMilli()
-	entries := make([]entry, 0, len(commits))
+	all := make([]Committed, 0, len(commits))
 	for _, c := range commits {
 		if err := checkCommit(group, c); err != nil {
 			return fmt.Errorf("commit offsets of group %q: %w", group, err)
 		}
-		entries = append(entries, offsetEntry(group, Committed{Commit: c, At: now, Expires: model.NoTime}))
+		all = append(all, Committed{Commit: c, Expires: model.NoTime})
 	}
-	if len(entries) == 0 {
-		return nil
+	w, err := s.Stage(group, all)
+	if err == nil {
+		err = w.Wait(ctx)
 	}
-	if err := s.db.put(ctx, entries); err != nil {
+	if err != nil {
 		return fmt.Errorf("commit offsets of group %q: %w", group, err)
 	}
-	s.tell()
 	return nil
+}
+
+// Stage begins to store offsets of a group as clients send them: negative offsets and those past the end too, the empty
+// group's, and metadata of any length that the protocol lets through. They are on the disk, all of them or none, when the
+// Write is done. At is set to now.
+func (s *Service) Stage(group string, commits []Committed) (*Write, error) {
+	if err := s.writable(); err != nil {
+		return nil, err
+	}
+	if len(commits) == 0 {
+		return written(), nil
+	}
+	now := s.o.Now().UnixMilli()
+	entries := make([]entry, len(commits))
+	for i := range commits {
+		c := &commits[i]
+		if len(group) > maxGroupID || c.Topic == "" || len(c.Topic) > maxTopic || c.Partition < 0 {
+			return nil, fmt.Errorf("%w commit of %s", model.ErrInvalid, c.TopicPartition)
+		}
+		c.At = now
+		entries[i] = offsetEntry(group, *c)
+	}
+	return s.db.enqueue(entries, s.tell)
 }
 
 // Fetch returns what a group has committed, by topic and partition; of some partitions where tps is not nil. A partition
@@ -239,7 +237,7 @@ func (s *Service) stored() (all map[string]*stored, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, l := range s.live {
-		if all[id] == nil && l.snapshot().Active() {
+		if now := l.snapshot(); all[id] == nil && now.Active() {
 			all[id] = &stored{}
 		}
 	}

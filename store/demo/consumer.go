@@ -3,32 +3,25 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/strata-kafka/strata/model"
 )
 
-// consumer is a member that reads its partitions, at most perSecond records of them, and commits what it has read.
+// consumer is a member that reads what its group assigns to it, at most perSecond records of it, and commits what it has
+// read.
 type consumer struct {
-	group, client string
-	tps           []model.TopicPartition
-	perSecond     int // 0 means as many as there are
-}
-
-func partitions(topic string, ids ...int32) []model.TopicPartition {
-	tps := make([]model.TopicPartition, 0, len(ids))
-	for _, id := range ids {
-		tps = append(tps, model.TopicPartition{Topic: topic, Partition: id})
-	}
-	return tps
+	group, client, topic string
+	perSecond            int // 0 means as many as there are
 }
 
 // crew is who reads what. billing shares orders between two members, as a queue does.
 func crew() []consumer {
 	return []consumer{
-		{group: "billing", client: "billing-1", tps: partitions(topicOrders, 0, 1)},
-		{group: "billing", client: "billing-2", tps: partitions(topicOrders, 2)},
-		{group: "search", client: "search-1", tps: partitions(topicClicks, 0, 1, 2, 3), perSecond: 60},
+		{group: "billing", client: "billing-1", topic: topicOrders},
+		{group: "billing", client: "billing-2", topic: topicOrders},
+		{group: "search", client: "search-1", topic: topicClicks, perSecond: 60},
 	}
 }
 
@@ -39,14 +32,14 @@ const (
 	stoppedFor = "reports"
 )
 
-func (d *Demo) consumers(ctx context.Context, r Reader, join func(string, string, []model.TopicPartition) (Member, error), fresh bool) error {
+func (d *Demo) consumers(ctx context.Context, r Reader, join func(string, string, []string) (Member, error), fresh bool) error {
 	if fresh {
 		if err := d.stopped(ctx, join); err != nil {
 			return err
 		}
 	}
 	for _, c := range crew() {
-		m, err := join(c.group, c.client, c.tps)
+		m, err := join(c.group, c.client, []string{c.topic})
 		if err != nil {
 			return fmt.Errorf("join group %s: %w", c.group, err)
 		}
@@ -56,14 +49,14 @@ func (d *Demo) consumers(ctx context.Context, r Reader, join func(string, string
 }
 
 // stopped leaves behind a group that has read a part and gone.
-func (d *Demo) stopped(ctx context.Context, join func(string, string, []model.TopicPartition) (Member, error)) error {
-	tps := partitions(topicPayments, 0, 1)
-	m, err := join(stoppedFor, "reports-1", tps)
+func (d *Demo) stopped(ctx context.Context, join func(string, string, []string) (Member, error)) error {
+	m, err := join(stoppedFor, "reports-1", []string{topicPayments})
 	if err != nil {
 		return fmt.Errorf("join group %s: %w", stoppedFor, err)
 	}
-	cs := make([]model.Commit, 0, len(tps))
-	for _, tp := range tps {
+	var cs []model.Commit
+	for p := range int32(2) {
+		tp := model.TopicPartition{Topic: topicPayments, Partition: p}
 		cs = append(cs, model.Commit{TopicPartition: tp, Offset: stoppedAt, LeaderEpoch: -1, Metadata: "nightly run"})
 	}
 	if err := m.Commit(ctx, cs); err != nil {
@@ -75,7 +68,8 @@ func (d *Demo) stopped(ctx context.Context, join func(string, string, []model.To
 // consume reads and commits until ctx ends, then leaves its group.
 func (d *Demo) consume(ctx context.Context, r Reader, c consumer, m Member) {
 	defer func() { d.fail(context.Background(), m.Leave()) }()
-	at := make(map[model.TopicPartition]int64, len(c.tps))
+	var mine []model.TopicPartition
+	at := map[model.TopicPartition]int64{}
 	t := time.NewTicker(pollEvery)
 	defer t.Stop()
 	for {
@@ -87,11 +81,24 @@ func (d *Demo) consume(ctx context.Context, r Reader, c consumer, m Member) {
 		if d.paused.Load() {
 			continue
 		}
-		budget := pollMax * len(c.tps)
+		if now := m.Assignment(); !slices.Equal(now, mine) {
+			// Another member may have read on meanwhile.
+			committed, err := m.Committed(ctx)
+			if err != nil {
+				d.fail(ctx, err)
+				continue
+			}
+			mine = now
+			clear(at)
+			for _, c := range committed {
+				at[c.TopicPartition] = c.Offset
+			}
+		}
+		budget := pollMax * len(mine)
 		if c.perSecond > 0 {
 			budget = int(float64(c.perSecond) * pollEvery.Seconds())
 		}
-		cs := d.poll(ctx, r, c.tps, at, budget)
+		cs := d.poll(ctx, r, mine, at, budget)
 		if len(cs) > 0 {
 			d.fail(ctx, m.Commit(ctx, cs))
 		}

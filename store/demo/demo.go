@@ -25,6 +25,10 @@ type Reader interface {
 
 // Member is a consumer's place in its group.
 type Member interface {
+	// Assignment returns what it is to read now; none while the group has not agreed.
+	Assignment() []model.TopicPartition
+	// Committed returns what the group has committed for the assignment. It waits until there is one.
+	Committed(ctx context.Context) ([]model.Commit, error)
 	Commit(ctx context.Context, cs []model.Commit) error
 	Leave() error
 }
@@ -35,7 +39,7 @@ type Options struct {
 	Seed uint64
 	Now  func() time.Time // nil means time.Now
 	// Join makes a consumer a member of a group. nil means that there are no consumers.
-	Join func(group, client string, assigned []model.TopicPartition) (Member, error)
+	Join func(group, client string, topics []string) (Member, error)
 }
 
 // Rates are bounded: past MaxRate the demo would measure itself.

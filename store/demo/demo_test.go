@@ -77,19 +77,44 @@ func (f *fake) count(topic string) (n int) {
 	return n
 }
 
+// member has all partitions, or those of its share of them.
 type member struct {
-	f     *fake
-	group string
+	f             *fake
+	group, client string
+	topic         string
 }
 
-func (f *fake) join(group, _ string, _ []model.TopicPartition) (Member, error) {
+func (f *fake) join(group, client string, topics []string) (Member, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.members[group]++
 	if f.commits[group] == nil {
 		f.commits[group] = map[model.TopicPartition]int64{}
 	}
-	return &member{f, group}, nil
+	return &member{f, group, client, topics[0]}, nil
+}
+
+func (m *member) Assignment() []model.TopicPartition {
+	m.f.mu.Lock()
+	defer m.f.mu.Unlock()
+	var tps []model.TopicPartition
+	for tp := range m.f.logs {
+		if tp.Topic == m.topic && (m.group != "billing" || (tp.Partition == 2) == (m.client == "billing-2")) {
+			tps = append(tps, tp)
+		}
+	}
+	slices.SortFunc(tps, model.TopicPartition.Compare)
+	return tps
+}
+
+func (m *member) Committed(context.Context) ([]model.Commit, error) {
+	m.f.mu.Lock()
+	defer m.f.mu.Unlock()
+	var cs []model.Commit
+	for tp, o := range m.f.commits[m.group] {
+		cs = append(cs, model.Commit{TopicPartition: tp, Offset: o})
+	}
+	return cs, nil
 }
 
 func (m *member) Commit(_ context.Context, cs []model.Commit) error {

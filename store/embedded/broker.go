@@ -49,13 +49,14 @@ type Broker struct {
 	*logdir.Dir
 	*store.Engine
 	*groups.Service
-	db        *groups.DB
-	txns      *txn.Coordinator   // nil until it is opened
-	server    *wire.Server       // nil where nothing listens
-	told      []string           // what is to be said of where it listens
-	stop      context.CancelFunc // ends tend
-	done      sync.WaitGroup
-	unexpired atomic.Pointer[error] // why offsets could not be expired last
+	db          *groups.DB
+	coordinator *coordinator.Coordinator
+	txns        *txn.Coordinator   // nil until it is opened
+	server      *wire.Server       // nil where nothing listens
+	told        []string           // what is to be said of where it listens
+	stop        context.CancelFunc // ends tend
+	done        sync.WaitGroup
+	unexpired   atomic.Pointer[error] // why offsets could not be expired last
 }
 
 // broker reads the server.properties, where there is one. Its LogDirs are the data directory where it names none.
@@ -137,6 +138,7 @@ func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener
 	if err = b.openTxns(broker); err != nil {
 		return errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 	}
+	b.openGroups()
 	run, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	b.done.Go(func() { b.tend(run) })
@@ -151,7 +153,7 @@ func (b *Broker) serve(o Options, at place, ln net.Listener) {
 	wo := o.Wire
 	wo.Advertised = at.advertised
 	b.server = wire.Serve(ln, wire.Broker{
-		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: coordinator.New(b.Service), Txns: b.txns,
+		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: b.coordinator, Txns: b.txns,
 	}, wo)
 }
 
@@ -215,7 +217,7 @@ func (b *Broker) Close() error {
 	if b.server != nil {
 		err = b.server.Close()
 	}
-	return errors.Join(err, b.txns.Close(), b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
+	return errors.Join(err, b.coordinator.Close(), b.txns.Close(), b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 }
 
 // Info says what the directory says, and what was done on opening.

@@ -1,0 +1,23 @@
+package embedded
+
+import (
+	"math"
+
+	"github.com/strata-kafka/strata/groups/coordinator"
+)
+
+// openGroups opens the group coordinator. It is there without a listener too: members of the process before are to be
+// outlived, and members in this process need it.
+func (b *Broker) openGroups() {
+	b.coordinator = coordinator.New(b.Service, coordinator.Options{
+		Partitions: func(topic string) int32 { return int32(min(b.PartitionCount(topic), math.MaxInt32)) },
+	})
+}
+
+// JoinHere makes a consumer in this process a member of a group, beside those that come from outside.
+func (b *Broker) JoinHere(group string, info MemberInfo) (*coordinator.Member, error) {
+	return b.coordinator.JoinHere(group, info)
+}
+
+// MemberInfo describes a member in this process.
+type MemberInfo = coordinator.MemberInfo
