@@ -83,6 +83,7 @@ type Log struct {
 	leader  atomic.Int64          // the leader epoch of this run, plus one; 0 until it is known
 	waits   watches
 	aborts  aborts
+	times   times
 
 	mu        sync.Mutex // the appender's; guards all below
 	listed    bool

@@ -127,3 +127,10 @@ func (s *watches) remove(x *watch) {
 		s.n.Add(-1)
 	}
 }
+
+// Closed reports whether the log is closed: its topic is deleted, or the broker stops.
+func (l *Log) Closed() bool {
+	l.waits.mu.Lock()
+	defer l.waits.mu.Unlock()
+	return l.waits.shut
+}

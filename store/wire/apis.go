@@ -49,21 +49,18 @@ type api struct {
 func apis() map[kmsg.Key]api {
 	return map[kmsg.Key]api{
 		kmsg.Produce:              {min: 0, max: 13, floor: 3, handle: (*Server).produce, quick: true, raw: true, reuse: true},
+		kmsg.Fetch:                {min: 4, max: 18, handle: (*Server).fetch, reuse: true},
+		kmsg.ListOffsets:          {min: 1, max: 11, handle: (*Server).listOffsets, quick: true},
+		kmsg.DeleteRecords:        {min: 0, max: 2, handle: (*Server).deleteRecords},
+		kmsg.OffsetForLeaderEpoch: {min: 2, max: 4, handle: (*Server).offsetForLeaderEpoch, quick: true},
+		kmsg.DescribeProducers:    {min: 0, max: 0, handle: (*Server).describeProducers, quick: true},
 		kmsg.Metadata:             {min: 0, max: 13, handle: (*Server).metadata, quick: true},
 		kmsg.FindCoordinator:      {min: 0, max: 6, handle: (*Server).findCoordinator, quick: true},
 		kmsg.ApiVersions:          {min: 0, max: 5, handle: (*Server).apiVersions, early: true, quick: true},
 		kmsg.CreateTopics:         {min: 2, max: 7, handle: (*Server).createTopics},
 		kmsg.DeleteTopics:         {min: 1, max: 6, handle: (*Server).deleteTopics},
 		kmsg.CreatePartitions:     {min: 0, max: 3, handle: (*Server).createPartitions},
-		kmsg.DescribeConfigs:      {min: 1, max: 4, handle: (*Server).describeConfigs},
-		kmsg.ListConfigResources:  {min: 0, max: 1, handle: (*Server).listConfigResources},
 		kmsg.InitProducerID:       {min: 0, max: 5, handle: (*Server).initProducerID},
-		kmsg.AddPartitionsToTxn:   {min: 0, max: 5, handle: (*Server).addPartitionsToTxn},
-		kmsg.AddOffsetsToTxn:      {min: 0, max: 4, handle: (*Server).addOffsetsToTxn},
-		kmsg.EndTxn:               {min: 0, max: 5, handle: (*Server).endTxn},
-		kmsg.WriteTxnMarkers:      {min: 1, max: 2, handle: (*Server).writeTxnMarkers},
-		kmsg.DescribeTransactions: {min: 0, max: 0, handle: (*Server).describeTransactions},
-		kmsg.ListTransactions:     {min: 0, max: 2, handle: (*Server).listTransactions},
 	}
 }
 

@@ -73,6 +73,8 @@ type Server struct {
 	large sync.Mutex // held while a large request is decoded
 	stats stats
 
+	sessions fetchSessions
+
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
 	refusals []string
