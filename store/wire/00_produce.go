@@ -103,13 +103,16 @@ func (s *Server) produceTo(c *call, t *produceTopic, part *producePart) {
 	if h.Transactional() {
 		code := s.b.Txns.Verify(c.conn.facts.seenTxn, h.ProducerID, h.ProducerEpoch, l.TP(), c.version)
 		if part.code = int16(code); code != groups.None {
+			if code == groups.InvalidTxnState {
+				part.text = "Partition was not added to the transaction"
+			}
 			return
 		}
 	}
 	if cfg := l.Config(); cfg.Compression != "producer" {
 		batch = recompress(batch, h, cfg)
 	}
-	a, err := l.Append(batch, partition.AppendOptions{Records: true})
+	a, err := l.Append(batch, partition.AppendOptions{Records: true, Guard: s.b.Txns})
 	if err != nil {
 		part.fail(l, err, gone)
 		return
