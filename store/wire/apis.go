@@ -61,6 +61,13 @@ func apis() map[kmsg.Key]api {
 		kmsg.DeleteTopics:         {min: 1, max: 6, handle: (*Server).deleteTopics},
 		kmsg.CreatePartitions:     {min: 0, max: 3, handle: (*Server).createPartitions},
 		kmsg.InitProducerID:       {min: 0, max: 5, handle: (*Server).initProducerID},
+		kmsg.AddPartitionsToTxn:   {min: 0, max: 5, handle: (*Server).addPartitionsToTxn},
+		kmsg.AddOffsetsToTxn:      {min: 0, max: 4, handle: (*Server).addOffsetsToTxn},
+		kmsg.EndTxn:               {min: 0, max: 5, handle: (*Server).endTxn},
+		kmsg.WriteTxnMarkers:      {min: 1, max: 2, handle: (*Server).writeTxnMarkers},
+		kmsg.TxnOffsetCommit:      {min: 0, max: 6, handle: (*Server).txnOffsetCommit},
+		kmsg.DescribeTransactions: {min: 0, max: 0, handle: (*Server).describeTransactions},
+		kmsg.ListTransactions:     {min: 0, max: 2, handle: (*Server).listTransactions},
 	}
 }
 
