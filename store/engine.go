@@ -43,6 +43,7 @@ type Engine struct {
 
 	cleaner    *cleaner
 	writers    writers
+	readers    *partition.Handles
 	trash      trash
 	sticky     sticky
 	later      chan func()
@@ -88,6 +89,7 @@ func Open(dirs []string, o Options) (*Engine, error) {
 	e := &Engine{o: o, broker: broker, notices: notices, topics: map[string]*topic{}, cleaner: newCleaner(), ids: map[layout.ID]string{},
 		later: make(chan func(), laterRoom), kick: make(chan string, kickRoom)}
 	e.writers.room = o.Writers
+	e.readers = partition.NewHandles(o.Readers)
 	e.dynamic.Store(&dynamic{})
 	if err := e.open(dirs); err != nil {
 		return nil, errors.Join(err, e.unlock())

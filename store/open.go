@@ -321,6 +321,7 @@ func (e *Engine) logOptions(d *logDir, t *topic, tp model.TopicPartition) partit
 		Later:          e.doLater,
 		Opened:         e.writers.opened,
 		Deleted:        e.trash.addAll,
+		Handles:        e.readers,
 		Notice:         e.notice,
 	}
 }

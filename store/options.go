@@ -44,6 +44,7 @@ type Options struct {
 	// Partitions is how many a topic gets that is created without a number; 0 means num.partitions of Properties, or 1.
 	Partitions int32
 	Writers    int // partitions kept open for appending at most; 0 means 256
+	Readers    int // segments kept open for clients that read at most; 0 means 256
 
 	RetentionEvery  time.Duration // 0 means log.retention.check.interval.ms, or 5 minutes
 	CheckpointEvery time.Duration // of recovery points and log starts; 0 means a minute

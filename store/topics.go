@@ -388,6 +388,6 @@ func (e *Engine) DeleteRecords(ctx context.Context, tp model.TopicPartition, bef
 	if err != nil {
 		return start, err
 	}
-	e.lookSoon(tp.Topic)
+	e.doLater(func() { _, _ = l.RetainStart() }) // what fails here is told by the next Retain
 	return start, errors.Join(e.checkpoint(logStarts), e.syncDirs())
 }

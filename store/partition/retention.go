@@ -37,8 +37,25 @@ func (l *Log) Retain() ([]Gone, error) {
 	if l.producers != nil {
 		l.producers.expire(l.o.Now() - l.o.ProducerExpiry)
 	}
+	return l.retain(l.rules(*l.cfg.Load(), l.known.Load().Start))
+}
+
+// RetainStart deletes the segments that lie wholly below the log start, as Retain does, and nothing else.
+func (l *Log) RetainStart() ([]Gone, error) {
+	l.names.Lock()
+	defer l.names.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.list(); err != nil {
+		return nil, err
+	}
+	return l.retain(l.rules(*l.cfg.Load(), l.known.Load().Start)[:1])
+}
+
+// retain deletes what rules find due.
+func (l *Log) retain(rules []rule) ([]Gone, error) {
 	var all []Gone
-	for _, r := range l.rules(*l.cfg.Load(), l.known.Load().Start) {
+	for _, r := range rules {
 		gone, err := l.deleteOldest(r)
 		all = append(all, gone...)
 		if err != nil {
