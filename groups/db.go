@@ -180,7 +180,11 @@ func (db *DB) survey() error {
 	bad := 0
 	count := func(bucket string, parse func(k, v []byte) error) func(*bbolt.Tx) error {
 		return func(tx *bbolt.Tx) error {
-			return tx.Bucket([]byte(bucket)).ForEach(func(k, v []byte) error {
+			b := tx.Bucket([]byte(bucket))
+			if b == nil {
+				return nil // an older store, opened for reading
+			}
+			return b.ForEach(func(k, v []byte) error {
 				if parse(k, v) != nil {
 					bad++
 				}
@@ -193,6 +197,14 @@ func (db *DB) survey() error {
 		count(groupsBucket, func(_, v []byte) error { _, err := parseGroupRecord(v); return err }),
 		count(journalBucket, func(k, v []byte) error { _, err := db.journalEntry(k, v); return err }),
 		count(configsBucket, func(_, v []byte) error { _, err := parseConfigs(v); return err }),
+		count(transactionsBucket, func(k, v []byte) error { _, err := parseTxn(k, v); return err }),
+		count(pendingBucket, func(k, v []byte) error {
+			_, err := parsePendingKey(k)
+			if err == nil {
+				_, err = parseCommitted(v)
+			}
+			return err
+		}),
 	}
 	for _, part := range parts {
 		if err := db.view(part); err != nil {

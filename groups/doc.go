@@ -17,11 +17,18 @@
 //	journal  u64 number, from 1                             → 1, i64 made at, u64 undo of (0: none), u64 undone by (0: none),
 //	                                                          long who, long group, long where, u32 count, count × row
 //
+//	producers     "next id"                                 → u64, the first producer id that was not handed out yet
+//	transactions  transactional id                          → 1, i64 producer id, i64 the one before, i64 the next one (-1: none),
+//	                                                          i16 epoch, i16 the one before, u8 version, u8 state (Kafka's number),
+//	                                                          i64 timeout, i64 started at, i64 updated at, u32 count,
+//	                                                          count × (long topic, i32 partition), u32 count, count × long group
+//	pending       u64 producer id, key as in offsets        → as in offsets; waits for the producer's transaction
+//
 //	row      long topic, i32 partition, i64 from, i32 from's leader epoch, long from's metadata, i64 to, i32 leader epoch,
 //	         long metadata, u8 certainty of the change, i64 change, long note        (an offset of -1: nothing committed)
 //
 // A group is there when it has an offset or an entry in groups; the latter is written when the first member joins. The
-// bucket names producers, transactions and users are reserved.
+// buckets from producers on were added later: an older store is given them when it is opened for writing.
 //
 // # Commits
 //
@@ -57,6 +64,8 @@
 //   - Expiry is Kafka's; but a reset begins a group's retention anew, else it could be gone an hour later.
 //   - A member brings its assignment along, so the group is Stable at once. The other states are there for members that
 //     must be told theirs, and mayFollow holds the rules of both.
+//   - An offset of a transaction becomes committed in the write that makes the transaction complete: a crash finds both or
+//     neither. It stays in a bucket of its own until then, so that nothing that reads offsets can see it.
 //   - Counts are remembered as running sums at offsets, so that a thousand groups on one partition, and ends that move each
 //     second, cost the records between the offsets and not the whole log.
 package groups

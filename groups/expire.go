@@ -144,6 +144,9 @@ func (s *Service) ForgetTopic(topic string) (n int, err error) {
 		n = len(keys)
 		return nil
 	})
+	if err == nil {
+		err = s.db.dropPending(func(k pendingKey) bool { return k.Topic == topic })
+	}
 	if err != nil {
 		return 0, fmt.Errorf("forget offsets of topic %s: %w", topic, err)
 	}

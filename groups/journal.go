@@ -62,7 +62,7 @@ func (s *Service) DeleteGroup(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if !st.known && len(st.offsets) == 0 {
+		if !st.known && len(st.offsets) == 0 && !s.db.pending.in(s.db, id) {
 			return model.ErrNoGroup
 		}
 		e := model.JournalEntry{Group: id, At: now, Who: s.o.Who, Where: whereDelete}
@@ -79,6 +79,9 @@ func (s *Service) DeleteGroup(ctx context.Context, id string) error {
 	})
 	if errors.Is(err, model.ErrNoGroup) {
 		return s.noGroup(id)
+	}
+	if err == nil {
+		err = s.DropPending(id, nil)
 	}
 	if err != nil {
 		return fail(err)

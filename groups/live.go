@@ -125,7 +125,7 @@ func (s *Service) Restore() map[string][]byte {
 
 // Known is what is stored of a group without members.
 type Known struct {
-	Exists       bool // it has had members, or has offsets
+	Exists       bool // it has had members, or has offsets, be they a transaction's that is open
 	Type         string
 	ProtocolType string
 	Protocol     string
@@ -138,6 +138,9 @@ func (s *Service) Known(group string) (k Known, err error) {
 		k = knownIn(tx, group)
 		return nil
 	})
+	if !k.Exists && s.db.pending.in(s.db, group) {
+		k = known(groupRecord{})
+	}
 	if err != nil {
 		return Known{}, fmt.Errorf("look up group %q: %w", group, err)
 	}

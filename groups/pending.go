@@ -149,6 +149,23 @@ func (p *pendingIndex) of(db *DB, producer int64) (keys []pendingKey, err error)
 	return keys, err
 }
 
+func (p *pendingIndex) known() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.loaded
+}
+
+// in reports whether any offset of a group is pending. What cannot be read is not.
+func (p *pendingIndex) in(db *DB, group string) bool {
+	p.mu.RLock()
+	loaded, n := p.loaded, len(p.groups[group])
+	p.mu.RUnlock()
+	if !loaded {
+		_ = p.update(db, func() { n = len(p.groups[group]) })
+	}
+	return n > 0
+}
+
 // dropPending removes the pending offsets that match.
 func (db *DB) dropPending(match func(pendingKey) bool) error {
 	keys, err := db.pending.which(db, match)
@@ -174,10 +191,7 @@ func (db *DB) dropPending(match func(pendingKey) bool) error {
 // to know whether a committed offset is stable asks before reading it: what is committed in between is then read.
 func (s *Service) PendingIn(group string) (map[model.TopicPartition]bool, error) {
 	p := &s.db.pending
-	p.mu.RLock()
-	loaded, n := p.loaded, len(p.groups[group])
-	p.mu.RUnlock()
-	if loaded && n == 0 {
+	if p.known() && !p.in(s.db, group) {
 		return nil, nil
 	}
 	var out map[model.TopicPartition]bool
