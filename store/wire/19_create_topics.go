@@ -78,7 +78,9 @@ func (s *Server) createTopic(c *call, t *kmsg.CreateTopicsRequestTopic, validate
 	if spec.Partitions == 0 {
 		spec.Partitions = s.b.Engine.DefaultPartitions()
 	}
-	if !validateOnly {
+	if validateOnly {
+		a.TopicID = layout.NewID() // as Kafka, which makes the topic and drops it
+	} else {
 		if err := s.b.Admin.CreateTopic(c.ctx, spec); err != nil {
 			return faultOf(err)
 		}
@@ -104,7 +106,7 @@ func (s *Server) creatable(name string) fault {
 	switch {
 	case name == layout.MetadataTopic:
 		return refuse(kerr.TopicAuthorizationFailed, "The topic %s is the broker's own.", name)
-	case name == virtual:
+	case isVirtual(name):
 		return refuse(kerr.TopicAlreadyExists, "Topic '%s' already exists.", name)
 	case layout.Internal(name):
 		return refuse(kerr.InvalidTopicException, "The topic %s is the broker's own.", name)

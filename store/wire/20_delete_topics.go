@@ -76,10 +76,7 @@ func (s *Server) resolve(d *doomed) bool {
 }
 
 func (s *Server) deleteTopic(c *call, d *doomed) fault {
-	if layout.Internal(*d.name) {
-		if *d.name != virtual {
-			return refuse(kerr.UnknownTopicOrPartition, "This server does not host this topic-partition.")
-		}
+	if isVirtual(*d.name) && !s.b.Engine.HasTopic(*d.name) {
 		return refuse(kerr.InvalidTopicException, "The topic %s is the broker's own.", *d.name)
 	}
 	id, ok := s.b.Engine.TopicID(*d.name)

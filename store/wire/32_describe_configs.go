@@ -63,7 +63,7 @@ func (s *Server) resourceConfigs(l layers, asked *kmsg.DescribeConfigsRequestRes
 	name := asked.ResourceName
 	switch asked.ResourceType {
 	case kmsg.ConfigResourceTypeTopic:
-		if name == virtual {
+		if isVirtual(name) && !s.b.Engine.HasTopic(name) {
 			return topicConfigs(l, virtualConfigs(), asked.ConfigNames), fault{}
 		}
 		if err := layout.ValidTopic(name); err != nil {

@@ -40,7 +40,7 @@ func (s *Server) createPartitions(c *call) (reply, error) {
 // growTopic adds a topic's partitions, of which more counts all that the request has asked for.
 func (s *Server) growTopic(c *call, t *kmsg.CreatePartitionsRequestTopic, more *int, validateOnly bool) fault {
 	have := s.b.Engine.PartitionCount(t.Topic)
-	if t.Topic == virtual {
+	if have == 0 && isVirtual(t.Topic) {
 		have = virtualPartitions
 	}
 	count := int(t.Count)

@@ -62,16 +62,17 @@ type Options struct {
 //   - conns holds every connection whose goroutine runs
 //   - held is the sum of the capacities of the frames that connections hold
 type Server struct {
-	b     Broker
-	o     Options
-	ln    net.Listener
-	apis  map[kmsg.Key]api
-	ctx   context.Context // ends with Close: what waits answers at once
-	stop  context.CancelFunc
-	pool  buffers
-	held  atomic.Int64
-	large sync.Mutex // held while a large request is decoded
-	stats stats
+	b        Broker
+	o        Options
+	ln       net.Listener
+	apis     map[kmsg.Key]api
+	ctx      context.Context // ends with Close: what waits answers at once
+	stop     context.CancelFunc
+	pool     buffers
+	held     atomic.Int64
+	large    sync.Mutex // held while a large request is decoded
+	altering sync.Mutex // held while configs are changed: what a list grows by depends on what it is
+	stats    stats
 
 	sessions fetchSessions
 
