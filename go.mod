@@ -48,5 +48,6 @@ require (
 	github.com/xdg-go/stringprep v1.0.4 // indirect
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	golang.org/x/sync v0.20.0 // indirect
+	golang.org/x/term v0.48.0 // indirect
 	golang.org/x/text v0.3.8 // indirect
 )

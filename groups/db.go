@@ -33,11 +33,12 @@ const (
 	transactionsBucket = "transactions"
 	pendingBucket      = "pending"
 	membersBucket      = "members"
+	usersBucket        = "users"
 )
 
 // laterBuckets were added to stores of version 1: a store without them is given them when it is opened for writing.
 func laterBuckets() []string {
-	return []string{producersBucket, transactionsBucket, pendingBucket, membersBucket}
+	return []string{producersBucket, transactionsBucket, pendingBucket, membersBucket, usersBucket}
 }
 
 // ErrSchema is returned for a store that a newer strata has written, or that is no store of strata's at all. Such a file

@@ -34,7 +34,7 @@ func DeliveryFaults() []DeliveryFault {
 
 // DeliveryQuery asks for an experiment.
 type DeliveryQuery struct {
-	Modes   []DeliveryMode // nil means all three
+	Modes   []DeliveryMode  // nil means all three
 	Faults  []DeliveryFault // nil means all
 	Records int             // of a run, 10 to 100,000; 0 means 100
 }

@@ -256,6 +256,7 @@ var (
 	ErrNoPartition = errors.New("no such partition")
 	ErrNoSegment   = errors.New("no such segment")
 	ErrNoGroup     = errors.New("no such group")
+	ErrNoUser      = errors.New("no such user")
 	ErrReadOnly    = errors.New("this source is read-only")
 	ErrRefused     = errors.New("refused")
 	ErrOutOfRange  = errors.New("offset out of range")

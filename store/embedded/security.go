@@ -1,0 +1,72 @@
+package embedded
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+
+	"github.com/strata-kafka/strata/groups"
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/wire"
+)
+
+// Security says what is asked of clients. The zero value asks nothing, and is for loopback alone.
+type Security struct {
+	SASL       bool     // clients say who they are: users are kept in the data directory
+	Mechanisms []string // of wire.Mechanisms; nil means all
+	// Cert and Key are PEM files: the certificate by which clients know the broker, and its key. Both in one file will do:
+	// Key is "" then.
+	Cert, Key string
+	ClientCA  string // a PEM file: clients must have a certificate that one of these has signed; "" asks for none
+}
+
+// Safe reports whether other machines may be let in.
+func (s Security) Safe() bool { return s.SASL || s.Cert != "" }
+
+// tls returns what connections are encrypted with, nil for nothing. Errors wrap model.ErrInvalid.
+func (s Security) tls() (*tls.Config, error) {
+	if s.Cert == "" {
+		if s.Key != "" || s.ClientCA != "" {
+			return nil, fmt.Errorf("%w TLS: a key or a client CA is given, and no certificate", model.ErrInvalid)
+		}
+		return nil, nil
+	}
+	key := s.Key
+	if key == "" {
+		key = s.Cert
+	}
+	cert, err := tls.LoadX509KeyPair(s.Cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("TLS certificate: %w", err)
+	}
+	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	if s.ClientCA == "" {
+		return c, nil
+	}
+	b, err := os.ReadFile(s.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("TLS client CA: %w", err)
+	}
+	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+	if !c.ClientCAs.AppendCertsFromPEM(b) {
+		return nil, fmt.Errorf("%w TLS client CA: %s holds no certificate in PEM", model.ErrInvalid, s.ClientCA)
+	}
+	return c, nil
+}
+
+// sasl returns how clients say who they are, nil where they need not. Without any user it is an error: nobody could
+// connect.
+func (s Security) sasl(users groups.Users) (*wire.SASL, error) {
+	if !s.SASL {
+		return nil, nil
+	}
+	all, err := users.List()
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("--sasl: %w: no user may connect yet; make one first: strata user add NAME", model.ErrRefused)
+	}
+	return &wire.SASL{Mechanisms: s.Mechanisms, Users: users}, nil
+}
