@@ -71,6 +71,9 @@ func ParseTopicConfig(layers ...map[string]string) TopicConfig {
 	switch c.Compression {
 	case "gzip", "lz4", "zstd":
 		c.CompressionLevel = int(v.long("compression." + c.Compression + ".level"))
+		if c.Compression == "gzip" && c.CompressionLevel == -1 {
+			c.CompressionLevel = 0 // its own choice
+		}
 	}
 	return c
 }

@@ -6,21 +6,23 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/strata-kafka/strata/groups/txn"
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store"
+	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/record"
 )
 
 // patience bounds every wait of these tests.
 const patience = 20 * time.Second
 
-// core is a listener over an engine, without groups.
+// core is a listener over an engine, without groups and transactions.
 type core struct {
 	t testing.TB
 	*Server
@@ -48,20 +50,11 @@ func startCoreIn(t testing.TB, dir string, o Options, topics ...model.TopicSpec)
 			t.Fatal(err)
 		}
 	}
-	x, err := txn.New(txn.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Serve(ln, Broker{Engine: e, Admin: e, Txns: x}, o)
+	s := Serve(ln, Broker{Engine: e, Admin: e}, o)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -184,4 +177,14 @@ func produceOf(topic string, acks int16, batches map[int32][]byte) *kmsg.Produce
 	}
 	req.Topics = append(req.Topics, rt)
 	return req
+}
+
+// stored returns the bytes of a partition's first segment.
+func (c *core) stored(topic string, partition int32) []byte {
+	c.t.Helper()
+	b, err := os.ReadFile(filepath.Join(c.engine.Find([]byte(topic), partition).Dir(), layout.FileName(0, layout.KindLog)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return b
 }

@@ -51,7 +51,8 @@ func (c *conn) answer(corr int32, flexible bool, r reply) error {
 func (c *conn) hold(b []byte) {
 	if cap(b) != cap(*c.out) {
 		c.s.pool.put(c.out)
-		c.out = &b
+		grown := b // b itself stays off the heap
+		c.out = &grown
 		return
 	}
 	*c.out = b
