@@ -65,48 +65,6 @@ func openDirs(_ context.Context, paths []string, o cli.DirOptions) (model.Source
 	return logdir.Open(paths, lo)
 }
 
-// openData opens the embedded broker's directory, for what it is needed.
-func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
-	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}, Listen: listen(o.Listen)}
-	switch o.Access {
-	case cli.Look:
-		return embedded.Look(eo, "")
-	case cli.Offsets:
-		return embedded.Offsets(eo)
-	}
-	src, err := embedded.Open(eo)
-	var locked *store.LockedError
-	if errors.As(err, &locked) && o.Access == cli.Prefer {
-		return embedded.Look(eo, besides(locked.Holder))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return lab{src, delivery.New(delivery.Options{Address: src.Address})}, nil
-}
-
-// lab is a broker on which deliveries can be tried.
-type lab struct {
-	*embedded.Broker
-	*delivery.Runner
-}
-
-// listen puts the command line's word for the usual place into the broker's.
-func listen(word string) string {
-	if word == cli.DefaultListen {
-		return embedded.DefaultListen
-	}
-	return word
-}
-
-// besides says who writes to the directory that is only looked at, short enough for the line at the top.
-func besides(h store.Holder) string {
-	if h.PID == 0 {
-		return "another process writes here"
-	}
-	return fmt.Sprintf("process %d writes here", h.PID)
-}
-
 // shop is a broker with the demo's traffic.
 type shop struct {
 	lab

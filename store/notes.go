@@ -6,6 +6,9 @@ import (
 	"github.com/strata-kafka/strata/store/layout"
 )
 
+// Notes is what PreviewAlter notes of a change of configs, for who previews it elsewhere.
+func Notes(before, after layout.TopicConfig) []string { return notes(before, after) }
+
 // notes puts into words what a change of configs does beside deleting segments by age and size.
 func notes(before, after layout.TopicConfig) []string {
 	var list []string

@@ -162,3 +162,17 @@ func taken(err error) bool {
 	const wsaAddrInUse = syscall.Errno(10048) // what Windows says
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaAddrInUse)
 }
+
+// Holder says which process has the data directory open for writing, if any has.
+func Holder(o Options) (store.Holder, bool) {
+	broker, err := o.broker()
+	if err != nil {
+		return store.Holder{}, false // whoever opens it is told
+	}
+	for _, dir := range broker.LogDirs {
+		if h, held := store.LockHolder(dir); held {
+			return h, true
+		}
+	}
+	return store.Holder{}, false
+}

@@ -26,10 +26,11 @@ type look struct {
 
 // Look opens a data directory for reading. state is what is to be said of that, as "read-only: …"; "" for nothing.
 func Look(o Options, state string) (model.Source, error) {
-	return openLook(o, state)
+	return openLook(o, state, nil)
 }
 
-func openLook(o Options, state string) (*look, error) {
+// openLook opens the files. configs tells a topic's configs; nil means those of the store of groups.
+func openLook(o Options, state string, configs func(topic string) map[string]string) (*look, error) {
 	l := &look{path: filepath.Join(o.Dir, OffsetsFile), state: state}
 	if _, err := os.Stat(o.Dir); err != nil {
 		return nil, fmt.Errorf("the embedded broker has no data yet (%w); strata begins it, strata demo shows one, or name a Kafka log directory with --source", err)
@@ -38,26 +39,31 @@ func openLook(o Options, state string) (*look, error) {
 	if l.broker, err = o.broker(); err != nil {
 		return nil, err
 	}
-	configs := map[string]map[string]string{}
-	err = l.store(func(db *groups.DB) (err error) {
-		configs, err = db.TopicConfigs().Load()
+	if configs == nil {
+		configs = l.storedConfigs()
+	}
+	l.Dir, err = logdir.Open(l.broker.LogDirs, logdir.Options{Configs: configs, Embedded: true, Name: o.Dir, Still: o.Still})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// storedConfigs reads the topics' configs once.
+func (l *look) storedConfigs() func(topic string) map[string]string {
+	stored := map[string]map[string]string{}
+	err := l.store(func(db *groups.DB) (err error) {
+		stored, err = db.TopicConfigs().Load()
 		return err
 	})
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		l.note(err)
 	}
-	l.Dir, err = logdir.Open(l.broker.LogDirs, logdir.Options{
-		Configs: func(topic string) map[string]string {
-			all := maps.Clone(l.broker.Topic)
-			maps.Copy(all, configs[topic])
-			return all
-		},
-		Embedded: true, Name: o.Dir, Still: o.Still,
-	})
-	if err != nil {
-		return nil, err
+	return func(topic string) map[string]string {
+		all := maps.Clone(l.broker.Topic)
+		maps.Copy(all, stored[topic])
+		return all
 	}
-	return l, nil
 }
 
 func (l *look) note(err error) {

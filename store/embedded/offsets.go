@@ -18,7 +18,7 @@ type offsets struct {
 // Offsets opens a data directory for reading, and its store of groups for a change of committed offsets. It starts no
 // broker; a *groups.HeldError says that another process has the store.
 func Offsets(o Options) (model.Source, error) {
-	l, err := openLook(o, "")
+	l, err := openLook(o, "", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,15 @@ func (d *Dir) Segments(ctx context.Context, tp model.TopicPartition) ([]model.Se
 	return v.Segments(ctx, d.retention(d.image(ctx), tp.Topic), d.o.Now().UnixMilli())
 }
 
+// SegmentsBy is Segments as if the topic had another retention.
+func (d *Dir) SegmentsBy(ctx context.Context, tp model.TopicPartition, r model.Retention) ([]model.Segment, error) {
+	v, err := d.view(ctx, tp)
+	if err != nil {
+		return nil, err
+	}
+	return v.Segments(ctx, r, d.o.Now().UnixMilli())
+}
+
 // Batches implements model.SegmentReader.
 func (d *Dir) Batches(ctx context.Context, q model.BatchQuery) (model.BatchPage, error) {
 	v, err := d.view(ctx, q.TP)

@@ -148,31 +148,32 @@ func entry(k *kadm.Config) model.ConfigEntry {
 	return e
 }
 
-// OwnConfigs returns the configs that topics were given one by one, by topic; nil topics means all.
-func (c *Client) OwnConfigs(ctx context.Context, topics []string) (map[string]map[string]string, error) {
-	ctx, done := c.bound(ctx)
-	defer done()
+// SetConfigs returns the configs of topics that are not at Kafka's default, by topic; nil topics means all.
+func (c *Client) SetConfigs(ctx context.Context, topics []string) (map[string]map[string]string, error) {
 	if topics == nil {
 		var err error
 		if topics, err = c.TopicNames(ctx); err != nil {
 			return nil, err
 		}
 	}
+	ctx, done := c.bound(ctx)
+	defer done()
 	rs, err := c.admin.DescribeTopicConfigs(ctx, topics...)
 	if err != nil {
 		return nil, fmt.Errorf("configs of %d topics: %w", len(topics), c.why(ctx, err))
 	}
 	all := make(map[string]map[string]string, len(rs))
 	for i := range rs {
-		own := map[string]string{}
+		if rs[i].Err != nil {
+			continue
+		}
+		set := map[string]string{}
 		for j := range rs[i].Configs {
-			if k := &rs[i].Configs[j]; k.Source == kmsg.ConfigSourceDynamicTopicConfig && k.Value != nil {
-				own[k.Key] = *k.Value
+			if k := &rs[i].Configs[j]; k.Source != kmsg.ConfigSourceDefaultConfig && k.Value != nil {
+				set[k.Key] = *k.Value
 			}
 		}
-		if rs[i].Err == nil {
-			all[rs[i].Name] = own
-		}
+		all[rs[i].Name] = set
 	}
 	return all, nil
 }

@@ -188,7 +188,7 @@ several log.dirs with commas), or an address in the embedded broker, like orders
 	a.listenFlags(root)
 	root.AddCommand(a.demoCmd(), a.topicsCmd(), a.partitionsCmd(), a.segmentsCmd(), a.batchesCmd(), a.readCmd(), a.tailCmd(),
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
-		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.deliveryCmd())
+		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.consumeCmd(), a.deliveryCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
@@ -371,7 +371,7 @@ func (a *app) open(ctx context.Context, word string, access Access, o DirOptions
 			return nil, a.noSource(p, err)
 		}
 	}
-	if access == Write || access == Offsets {
+	if access == Write || access == Offsets || access == Member {
 		return nil, fmt.Errorf("%s: %w: a log directory is only looked at, never changed; leave --source out to work on the embedded broker", word, model.ErrReadOnly)
 	}
 	return a.eng.OpenDirs(ctx, paths, o)
@@ -394,19 +394,26 @@ func (a *app) with(c *cobra.Command, access Access, do func(ctx context.Context,
 }
 
 func (a *app) withSource(c *cobra.Command, word string, access Access, o DirOptions, do func(ctx context.Context, src model.Source) error) error {
+	return a.withPlain(c.Context(), word, access, o, do)
+}
+
+func (a *app) withPlain(ctx context.Context, word string, access Access, o DirOptions, do func(ctx context.Context, src model.Source) error) error {
 	// Whoever interrupts twice is not to wait for what blocks: a reader of stdout that does not read.
-	stop := context.AfterFunc(c.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
 	defer stop()
-	src, err := a.open(c.Context(), word, access, o)
+	src, err := a.open(ctx, word, access, o)
 	if err != nil {
 		return err
 	}
-	if info, err := src.Info(c.Context()); err == nil {
+	if info, err := src.Info(ctx); err == nil {
 		for _, n := range info.Notices {
 			a.warn(n)
 		}
+		if access != Look && info.State != "" && info.Address != "" {
+			a.warn(info.State + " at " + info.Address)
+		}
 	}
-	err = do(c.Context(), src)
+	err = do(ctx, src)
 	if cerr := src.Close(); cerr != nil {
 		cerr = fmt.Errorf("close the source: %w", cerr)
 		if err == nil {

@@ -262,7 +262,11 @@ func (a *app) plan(ctx context.Context, r model.Resetter, p model.ResetPlan, app
 			a.warn(fmt.Sprintf("%s: stored %s, which is not what was planned", row.TopicPartition, offset(row.Stored)))
 		}
 	}
-	a.warn(fmt.Sprintf("applied and read back: %d partitions; strata undo %d takes it back", len(res.Rows), res.Journal))
+	back := fmt.Sprintf("strata undo %d takes it back", res.Journal)
+	if j, ok := r.(model.JournalReason); ok && res.Journal == 0 {
+		back = "no undo: " + j.WhyNoJournal()
+	}
+	a.warn(fmt.Sprintf("applied and read back: %d partitions; %s", len(res.Rows), back))
 	return nil
 }
 

@@ -265,7 +265,7 @@ func recordJSON(o *object, r *model.Record) []byte {
 	}
 	o.b = append(o.b, ']')
 	o.maybe("leaderEpoch", int64(r.LeaderEpoch))
-	o.num("batch", r.Batch)
+	o.maybe("batch", r.Batch)
 	if r.Control != "" {
 		o.str("control", r.Control)
 	}
