@@ -149,15 +149,39 @@ func (s *Service) Known(group string) (k Known, err error) {
 
 // AllKnown returns what is stored of all groups, by name.
 func (s *Service) AllKnown() (map[string]Known, error) {
-	all, err := s.stored()
+	all := map[string]Known{}
+	err := s.db.view(func(tx *bbolt.Tx) error {
+		clear(all)
+		err := tx.Bucket([]byte(groupsBucket)).ForEach(func(k, v []byte) error {
+			rec, err := parseGroupRecord(v)
+			if err != nil {
+				rec = groupRecord{} // it is there, whatever it is
+			}
+			all[string(k)] = known(rec)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		c := tx.Bucket([]byte(offsetsBucket)).Cursor()
+		for k, _ := c.First(); k != nil; {
+			group, _, err := parseOffsetKey(k)
+			if err != nil {
+				k, _ = c.Next()
+				continue
+			}
+			if _, ok := all[group]; !ok {
+				all[group] = known(groupRecord{})
+			}
+			// A topic's name is behind a length whose first byte is 0.
+			k, _ = c.Seek(append(appendGroupPrefix(nil, group), 1))
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list groups: %w", err)
 	}
-	out := make(map[string]Known, len(all))
-	for id, st := range all {
-		out[id] = known(st.record)
-	}
-	return out, nil
+	return all, nil
 }
 
 func known(r groupRecord) Known {

@@ -182,6 +182,25 @@ func (s *Service) Stage(group string, commits []Committed) (*Write, error) {
 	return s.db.enqueue(entries, s.tell)
 }
 
+// DropOffsets removes what a group has committed for some partitions, and returns when that is on the disk.
+func (s *Service) DropOffsets(ctx context.Context, group string, tps []model.TopicPartition) error {
+	if err := s.writable(); err != nil {
+		return fmt.Errorf("drop offsets of group %q: %w", group, err)
+	}
+	if len(tps) == 0 {
+		return nil
+	}
+	entries := make([]entry, 0, len(tps))
+	for _, tp := range tps {
+		entries = append(entries, entry{bucket: offsetsBucket, key: appendOffsetKey(nil, group, tp)})
+	}
+	if err := s.db.put(ctx, entries); err != nil {
+		return fmt.Errorf("drop offsets of group %q: %w", group, err)
+	}
+	s.tell()
+	return nil
+}
+
 // Fetch returns what a group has committed, by topic and partition; of some partitions where tps is not nil. A partition
 // without a commit, and a group that does not exist, is left out.
 func (s *Service) Fetch(ctx context.Context, group string, tps []model.TopicPartition) ([]Committed, error) {
