@@ -33,6 +33,7 @@ type Engine struct {
 	topics map[string]*topic
 	ids    map[layout.ID]string // the topics' names by id, those that were asked for or made since Open
 	closed bool
+	shape  atomic.Uint64 // rises when topics come, go or grow
 
 	running  sync.RWMutex // read-held by what must end before Close goes on
 	admin    sync.Mutex   // one change of topics at a time

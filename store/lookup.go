@@ -26,6 +26,9 @@ func (e *Engine) PartitionCount(name string) int {
 	return 0
 }
 
+// TopicsVersion returns a number that rises whenever a topic comes, goes or grows.
+func (e *Engine) TopicsVersion() uint64 { return e.shape.Load() }
+
 // DefaultPartitions returns how many partitions a topic gets that is made without a number.
 func (e *Engine) DefaultPartitions() int32 { return e.o.Partitions }
 

@@ -162,6 +162,7 @@ func (e *Engine) CreateTopic(ctx context.Context, s model.TopicSpec) error {
 	}
 	e.mu.Lock()
 	e.topics[s.Name], e.ids[t.id] = t, s.Name
+	e.shape.Add(1)
 	e.mu.Unlock()
 	return nil
 }
@@ -239,6 +240,7 @@ func (e *Engine) addPartitions(ctx context.Context, t *topic, id layout.ID, n in
 	}
 	e.mu.Lock()
 	t.parts = append(t.parts, made...)
+	e.shape.Add(1)
 	e.mu.Unlock()
 	return nil
 }
@@ -322,6 +324,7 @@ func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
 	e.mu.Lock()
 	delete(e.topics, name)
 	delete(e.ids, t.id)
+	e.shape.Add(1)
 	e.mu.Unlock()
 	var errs []error
 	for _, l := range logs {

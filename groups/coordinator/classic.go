@@ -83,6 +83,9 @@ type classic struct {
 }
 
 func newClassic(g *group, known groups.Known) *classic {
+	if known.Type == groups.TypeConsumer {
+		known = groups.Known{} // epochs are no generations
+	}
 	return &classic{
 		g: g, state: model.GroupEmpty, generation: known.Generation, protocolType: known.ProtocolType,
 		static: map[string]string{}, pending: map[string]*timer{}, unsynced: map[string]bool{},

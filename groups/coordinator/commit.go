@@ -16,6 +16,8 @@ type CommitCheck struct {
 	Txn bool
 	// Old is set for a client that knows neither consumer groups nor GroupIDNotFound (OffsetCommit below version 9).
 	Old bool
+
+	commits []groups.Committed // what is to be committed, where that is known
 }
 
 // member reports whether the commit claims to be a member's.
@@ -56,6 +58,7 @@ func (c *Coordinator) check(r CommitCheck) (g *group, code groups.Code) {
 // Commit stores offsets of a group for a member, or for a client that is none, and returns when they are on the disk, all
 // of them or none.
 func (c *Coordinator) Commit(ctx context.Context, r CommitCheck, commits []groups.Committed) groups.Code {
+	r.commits = commits
 	g, code := c.check(r)
 	var w *groups.Write
 	if code == groups.None && len(commits) > 0 {

@@ -20,6 +20,9 @@ type Options struct {
 	// Partitions tells how many partitions a topic has, for members in this process that lead a group; 0 where there is no
 	// such topic. nil means that there are none.
 	Partitions func(topic string) int32
+	// Topics is what members can read that the coordinator assigns to; nil means that there are none.
+	Topics   Topics
+	Consumer ConsumerOptions
 	// Pending tells whether a transaction may still commit offsets of a group's partition; nil means that none does.
 	Pending func(group string, tp model.TopicPartition) bool
 }
@@ -48,6 +51,10 @@ func New(s *groups.Service, o Options) *Coordinator {
 	if o.MaxSession == 0 {
 		o.MaxSession = 30 * time.Minute
 	}
+	if o.Topics == nil {
+		o.Topics = noTopics{}
+	}
+	o.Consumer = o.Consumer.withDefaults()
 	c := &Coordinator{s: s, o: o, groups: map[string]*group{}}
 	for id, state := range s.Restore() {
 		c.restore(id, state)

@@ -138,7 +138,7 @@ func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener
 	if err = b.openTxns(broker); err != nil {
 		return errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 	}
-	b.openGroups()
+	b.openGroups(broker.Groups)
 	run, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	b.done.Go(func() { b.tend(run) })

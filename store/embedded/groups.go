@@ -2,14 +2,23 @@ package embedded
 
 import (
 	"math"
+	"time"
 
 	"github.com/strata-kafka/strata/groups/coordinator"
+	"github.com/strata-kafka/strata/store/layout"
 )
 
 // openGroups opens the group coordinator. It is there without a listener too: members of the process before are to be
 // outlived, and members in this process need it.
-func (b *Broker) openGroups() {
+func (b *Broker) openGroups(g layout.Groups) {
+	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 	b.coordinator = coordinator.New(b.Service, coordinator.Options{
+		InitialDelay: ms(g.InitialDelayMS), MinSession: ms(g.MinSessionMS), MaxSession: ms(g.MaxSessionMS), MaxSize: g.MaxSize,
+		Topics: assignable{b.Engine},
+		Consumer: coordinator.ConsumerOptions{
+			Session: ms(g.ConsumerSessionMS), Heartbeat: ms(g.ConsumerHeartbeatMS), MaxSize: g.ConsumerMaxSize,
+			Assignors: g.ConsumerAssignors, Migration: g.ConsumerMigration,
+		},
 		Partitions: func(topic string) int32 { return int32(min(b.PartitionCount(topic), math.MaxInt32)) },
 	})
 }

@@ -35,6 +35,7 @@ type Broker struct {
 	OffsetRetentionMS int64 // offsets.retention.minutes; default 7 days
 
 	Cleaner         Cleaner
+	Groups          Groups
 	TxnMaxTimeoutMS int64 // transaction.max.timeout.ms; default 15 minutes
 	TxnIDExpiryMS   int64 // transactional.id.expiration.ms; default 7 days
 
@@ -75,6 +76,7 @@ func BrokerDefaults(props []Property) Broker {
 	b.TxnMaxTimeoutMS = s.number("transaction.max.timeout.ms", 900_000, 1, math.MaxInt32)
 	b.TxnIDExpiryMS = s.number("transactional.id.expiration.ms", 604_800_000, 1, math.MaxInt32)
 	b.Cleaner = s.cleaner()
+	b.Groups = s.groups()
 	for _, key := range []string{"log.dir", "log.dirs"} {
 		if p, ok := s.take(key); ok {
 			b.LogDirs = SplitList(p.Value)

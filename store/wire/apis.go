@@ -90,6 +90,8 @@ func apis() map[kmsg.Key]api {
 		kmsg.EndTxn:                     {min: 0, max: 5, handle: (*Server).endTxn},
 		kmsg.WriteTxnMarkers:            {min: 1, max: 2, handle: (*Server).writeTxnMarkers},
 		kmsg.TxnOffsetCommit:            {min: 0, max: 6, handle: (*Server).txnOffsetCommit},
+		kmsg.ConsumerGroupHeartbeat:     {min: 0, max: 1, handle: (*Server).consumerGroupHeartbeat, quick: true},
+		kmsg.ConsumerGroupDescribe:      {min: 0, max: 1, handle: (*Server).consumerGroupDescribe, quick: true},
 		kmsg.DescribeTransactions:       {min: 0, max: 0, handle: (*Server).describeTransactions},
 		kmsg.ListTransactions:           {min: 0, max: 2, handle: (*Server).listTransactions},
 	}
