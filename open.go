@@ -102,7 +102,10 @@ func meet(address string, logs groups.Logs, tell func()) (embedded.Owner, error)
 		return embedded.Owner{}, err
 	}
 	gs := c.Groups(logs, tell)
-	return embedded.Owner{Topics: c, Groups: gs, Records: c, Members: joiner{c}, Close: func() error { return errors.Join(c.Close(), gs.Close()) }}, nil
+	return embedded.Owner{
+		Topics: c, Configs: c, Groups: gs, Records: c, Members: joiner{c},
+		Close: func() error { return errors.Join(c.Close(), gs.Close()) },
+	}, nil
 }
 
 // joiner is a client as one that joins groups.

@@ -20,6 +20,11 @@ type TopicOwner interface {
 	AlterTopic(ctx context.Context, topic string, changes []model.ConfigChange) error
 	DeleteTopic(ctx context.Context, topic string) error
 	DeleteRecords(ctx context.Context, tp model.TopicPartition, before int64) (int64, error)
+}
+
+// ConfigOwner reads configs of topics of the broker that has the directory.
+type ConfigOwner interface {
+	TopicConfig(ctx context.Context, topic string) ([]model.ConfigEntry, error)
 	// SetConfigs returns the configs that are not at their default, by topic; nil topics means all.
 	SetConfigs(ctx context.Context, topics []string) (map[string]map[string]string, error)
 }
@@ -36,6 +41,7 @@ type GroupOwner interface {
 // Owner is the broker that has the directory open for writing, spoken to as any client does. Its calls are bounded in time.
 type Owner struct {
 	Topics  TopicOwner
+	Configs ConfigOwner
 	Groups  GroupOwner
 	Records model.Producer
 	Members model.GroupJoiner
@@ -225,7 +231,7 @@ func (a *Attached) configsOf(topic string) map[string]string {
 // askConfigs asks for the configs of all topics.
 func (a *Attached) askConfigs(ctx context.Context) {
 	all, err := through(ctx, a, func(ctx context.Context, o Owner) (map[string]map[string]string, error) {
-		return o.Topics.SetConfigs(ctx, nil)
+		return o.Configs.SetConfigs(ctx, nil)
 	})
 	a.mu.Lock()
 	a.told = ""

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
 )
 
 // What a source can do that is attached to another process: each ability is the owner's.
@@ -140,6 +141,22 @@ func (a *Attached) AlterTopic(ctx context.Context, topic string, changes []model
 func (a *Attached) DeleteTopic(ctx context.Context, topic string) error {
 	_, err := through(ctx, a, func(ctx context.Context, o Owner) (struct{}, error) { return nothing(o.Topics.DeleteTopic(ctx, topic)) })
 	return err
+}
+
+// TopicConfig implements model.TopicAdmin.
+func (a *Attached) TopicConfig(ctx context.Context, topic string) ([]model.ConfigEntry, error) {
+	if a.gone() {
+		return a.look.TopicConfig(ctx, topic)
+	}
+	es, err := through(ctx, a, func(ctx context.Context, o Owner) ([]model.ConfigEntry, error) {
+		return o.Configs.TopicConfig(ctx, topic)
+	})
+	for i := range es {
+		if def, ok := layout.Config(es[i].Name); ok {
+			es[i].Doc, es[i].Default = def.Doc, def.Default
+		}
+	}
+	return es, err
 }
 
 // changed asks for the configs anew after a change of them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/strata-kafka/strata/model"
@@ -40,6 +41,10 @@ var sentinels = map[int16]error{
 func answer(err error, message string) error {
 	if err == nil {
 		return nil
+	}
+	var shards *kadm.ShardErrors
+	if errors.As(err, &shards) && len(shards.Errs) > 0 {
+		err = shards.Errs[0].Err // what the rest says is the same, or as good
 	}
 	var ke *kerr.Error
 	if !errors.As(err, &ke) {
