@@ -15,7 +15,7 @@ import (
 const (
 	maxGroupID  = 8192 // bytes of a group's name
 	maxTopic    = 249  // bytes of a topic's name
-	maxMetadata = 4096 // bytes of an offset's metadata (offset.metadata.max.bytes)
+	maxMetadata = 4096 // letters of UTF-16 of an offset's metadata (offset.metadata.max.bytes, which Kafka counts so)
 )
 
 // formatV1 begins every value; a reader refuses any other number.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf16"
 
 	"go.etcd.io/bbolt"
 
@@ -149,8 +150,8 @@ func checkCommit(group string, c model.Commit) error {
 		return fmt.Errorf("%w partition %d of %s", model.ErrInvalid, c.Partition, c.Topic)
 	case c.Offset < 0 || c.Offset == math.MaxInt64:
 		return fmt.Errorf("%w offset %d of %s", model.ErrInvalid, c.Offset, c.TopicPartition)
-	case len(c.Metadata) > maxMetadata:
-		return fmt.Errorf("%w metadata of %s: %d bytes, at most %d", model.ErrInvalid, c.TopicPartition, len(c.Metadata), maxMetadata)
+	case len(c.Metadata) > maxMetadata && len(utf16.Encode([]rune(c.Metadata))) > maxMetadata:
+		return fmt.Errorf("%w metadata of %s: %d bytes, at most %d letters", model.ErrInvalid, c.TopicPartition, len(c.Metadata), maxMetadata)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.etcd.io/bbolt"
@@ -28,16 +29,16 @@ func (s *Service) PlanReset(ctx context.Context, r model.ResetRequest) (model.Re
 	if len(st.offsets) == 0 && !st.known && !g.Active() && len(r.Topics) == 0 && r.Where.Kind != model.ToFile && r.Where.Kind != model.ToGroup {
 		return fail(s.noGroup(r.Group))
 	}
-	in := PlanInput{Request: r, Stored: st.offsets, Now: s.o.Now(), Location: s.o.Location}
+	in := PlanInput{Request: r, Stored: placed(st.offsets), Now: s.o.Now(), Location: s.o.Location}
 	if r.Where.Kind == model.ToGroup {
 		like, err := s.read(r.Where.Group)
 		if err != nil {
 			return fail(err)
 		}
-		if len(like.offsets) == 0 {
+		in.Like = placed(like.offsets)
+		if len(in.Like) == 0 {
 			return fail(s.noGroup(r.Where.Group))
 		}
-		in.Like = like.offsets
 	}
 	plan, err := Plan(ctx, s.logs, in)
 	if err != nil {
@@ -45,6 +46,11 @@ func (s *Service) PlanReset(ctx context.Context, r model.ResetRequest) (model.Re
 	}
 	plan.Refused = s.refusal(r.Group)
 	return plan, nil
+}
+
+// placed returns the offsets that say where a group is: a client may store a negative one, and means nothing by it.
+func placed(all []Committed) []Committed {
+	return slices.DeleteFunc(slices.Clone(all), func(c Committed) bool { return c.Offset < 0 })
 }
 
 // nearer adds the nearest names to ErrNoTopic where the logs can list their topics and did not do so.
@@ -158,7 +164,7 @@ func checkPlan(p model.ResetPlan) error {
 		if r.To < 0 && r.To != model.Unknown {
 			return fmt.Errorf("%w plan: offset %d for %s", model.ErrInvalid, r.To, r.TopicPartition)
 		}
-		c := model.Commit{TopicPartition: r.TopicPartition, Offset: max(r.To, 0), LeaderEpoch: r.LeaderEpoch, Metadata: r.Metadata}
+		c := model.Commit{TopicPartition: r.TopicPartition, LeaderEpoch: r.LeaderEpoch, Metadata: r.Metadata}
 		if err := checkCommit(p.Group, c); err != nil {
 			return err
 		}
@@ -201,6 +207,7 @@ func (s *Service) unmoved(tx *bbolt.Tx, p model.ResetPlan) error {
 		if err != nil {
 			return err
 		}
+		ok = ok && c.Offset >= 0
 		if was := (Committed{Commit: model.Commit{Offset: r.From, LeaderEpoch: r.FromEpoch, Metadata: r.FromMetadata}}); ok == (r.From >= 0) && (!ok || c.Same(was)) {
 			continue
 		}
@@ -284,7 +291,8 @@ func (s *Service) readBack(p model.ResetPlan, id uint64) (model.ResetResult, err
 			if err != nil {
 				return err
 			}
-			row := model.ResetRow{TopicPartition: r.TopicPartition, Stored: c.Offset, OK: !ok && r.To < 0}
+			ok = ok && c.Offset >= 0
+			row := model.ResetRow{TopicPartition: r.TopicPartition, Stored: max(c.Offset, model.Unknown), OK: !ok && r.To < 0}
 			if ok {
 				row.OK = c.Same(Committed{Commit: model.Commit{Offset: r.To, LeaderEpoch: r.LeaderEpoch, Metadata: r.Metadata}})
 			}

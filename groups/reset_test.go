@@ -393,3 +393,70 @@ func TestJournalTrims(t *testing.T) {
 		})
 	}
 }
+
+// TestOffsetsThatMeanNothing resets a group in which a client has stored what Kafka lets it store.
+func TestOffsetsThatMeanNothing(t *testing.T) {
+	s := newService(t, (&fakeLogs{}).fill("t", 3, 0, 10), clockAt(1000))
+	w, err := s.Stage("g", []Committed{
+		{Commit: model.Commit{TopicPartition: at("t", 0), Offset: -1, LeaderEpoch: -1, Metadata: "note"}, Expires: model.NoTime},
+		{Commit: model.Commit{TopicPartition: at("t", 1), Offset: 1<<63 - 1, LeaderEpoch: -1, Metadata: strings.Repeat("é", 4096)}, Expires: model.NoTime},
+		{Commit: offset("t", 2, 4), Expires: 2000},
+	})
+	if err == nil {
+		err = w.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := offsets(t, s, "g"); got[at("t", 0)] != -1 || got[at("t", 1)] != 1<<63-1 {
+		t.Errorf("stored %v, want what was sent", got)
+	}
+	g, err := s.Group(t.Context(), "g")
+	if err != nil || g.Lag != model.Exactly(6) || g.Offsets[0].Committed != model.Unknown || g.Offsets[1].Ahead <= 0 || g.Offsets[2].ExpiresAt != 2000 {
+		t.Errorf("group %+v, %v", g, err)
+	}
+	for _, where := range []model.WhereKind{model.ToEarliest, model.ToLatest} {
+		p := plan(t, s, model.ResetRequest{Group: "g", Topics: []model.TopicSelector{{Topic: "t"}}, Where: model.Where{Kind: where}})
+		if _, err := s.ApplyReset(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []uint64{2, 1} {
+		p, err := s.PlanUndo(t.Context(), n)
+		if err == nil {
+			_, err = s.ApplyReset(t.Context(), p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := offsets(t, s, "g"); len(got) != 2 || got[at("t", 2)] != 4 || got[at("t", 1)] != 1<<63-1 {
+		t.Errorf("undone to %v", got)
+	}
+	// The empty name is a group's too, that can have offsets only.
+	if w, err = s.Stage("", []Committed{{Commit: offset("t", 0, 3), Expires: model.NoTime}}); err == nil {
+		err = w.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, err := s.Known(""); err != nil || !k.Exists {
+		t.Errorf("the group without a name: %+v, %v", k, err)
+	}
+	all, err := s.AllKnown()
+	if err != nil || len(all) != 2 {
+		t.Errorf("known %v, %v", all, err)
+	}
+	if err := s.DropOffsets(t.Context(), "g", []model.TopicPartition{at("t", 1), at("t", 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := offsets(t, s, "g"); len(got) != 1 {
+		t.Errorf("after dropping: %v", got)
+	}
+	if err := s.DeleteGroup(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := s.Known(""); err != nil || k.Exists {
+		t.Errorf("after its deletion: %+v, %v", k, err)
+	}
+}

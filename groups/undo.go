@@ -66,6 +66,7 @@ func (s *Service) undoRow(ctx context.Context, made *model.PlanRow, st *stored) 
 	row := model.PlanRow{TopicPartition: made.TopicPartition, From: model.Unknown, FromEpoch: -1,
 		To: made.From, LeaderEpoch: made.FromEpoch, Metadata: made.FromMetadata, Change: model.NoCount()}
 	now, ok := st.offset(made.TopicPartition)
+	ok = ok && now.Offset >= 0
 	if ok {
 		row.From, row.FromEpoch, row.FromMetadata = now.Offset, now.LeaderEpoch, now.Metadata
 	}
