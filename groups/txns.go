@@ -123,6 +123,9 @@ func (t Txns) Save(rec TxnRecord) error {
 // SaveOffsets stores a transactional id together with offsets that become the group's when the transaction is committed,
 // and are seen by nobody before. An offset replaces one that the transaction gave for the same partition before.
 func (t Txns) SaveOffsets(rec TxnRecord, group string, commits []model.Commit) error {
+	if group == "" || len(group) > maxGroupID {
+		return fmt.Errorf("save offsets of transaction %q: %w group's name of %d bytes", rec.ID, model.ErrInvalid, len(group))
+	}
 	now := rec.Updated
 	entries := []entry{txnEntry(rec)}
 	keys := make([]pendingKey, 0, len(commits))

@@ -68,7 +68,7 @@ func (c *Coordinator) InitProducerID(r InitRequest) (Producer, groups.Code) {
 	}
 	if err := c.save(t, next, "init"); err != nil {
 		c.unmake(t, r.TransactionalID)
-		return noProducer, groups.CoordinatorNotAvailable
+		return noProducer, failed(err)
 	}
 	return Producer{t.rec.ProducerID, t.rec.Epoch}, groups.None
 }

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/strata-kafka/strata/groups"
@@ -86,7 +87,7 @@ func (c *Coordinator) CommitOffsets(id string, p Producer, group string, commits
 		err = c.o.Store.SaveOffsets(next, group, commits)
 	}
 	if err != nil {
-		return groups.CoordinatorNotAvailable
+		return failed(err)
 	}
 	c.become(t, next)
 	c.o.Changed(false)
@@ -108,9 +109,17 @@ func (c *Coordinator) ongoing(t *txn, version int8) groups.TxnRecord {
 
 func (c *Coordinator) saved(t *txn, next groups.TxnRecord) groups.Code {
 	if err := c.save(t, next, "add"); err != nil {
-		return groups.CoordinatorNotAvailable
+		return failed(err)
 	}
 	return groups.None
+}
+
+// failed is the code of a step that could not be stored: one to be tried again, but for a name that never can be.
+func failed(err error) groups.Code {
+	if errors.Is(err, model.ErrInvalid) {
+		return groups.InvalidRequest
+	}
+	return groups.CoordinatorNotAvailable
 }
 
 // End ends a producer's transaction, and returns when its markers are written and its offsets committed. bump is the
@@ -187,7 +196,7 @@ func (c *Coordinator) prepare(t *txn, state model.TransactionState, bump bool) g
 		next.Epoch, next.LastEpoch = next.Epoch+1, next.Epoch
 	}
 	if err := c.save(t, next, "prepare"); err != nil {
-		return groups.CoordinatorNotAvailable
+		return failed(err)
 	}
 	_ = c.complete(t) // it is decided: what fails from here on is tried until it works
 	return groups.None
