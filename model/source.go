@@ -53,7 +53,9 @@ type Change struct {
 	Groups     bool
 	// Transactions says that a transaction has moved from one state to another, or has come or gone.
 	Transactions bool
-	Info         bool
+	// Clients says that a client has connected or gone.
+	Clients bool
+	Info    bool
 	// All says that Partitions was too long to be told, or that events were lost: ask for everything again.
 	All bool
 }

@@ -35,10 +35,13 @@ type Engine struct {
 	closed bool
 	shape  atomic.Uint64 // rises when topics come, go or grow
 
-	running  sync.RWMutex // read-held by what must end before Close goes on
-	admin    sync.Mutex   // one change of topics at a time
-	allIDs   sync.Once    // ids has all topics after it
-	learning sync.Mutex   // one reader of ids at a time
+	running  sync.RWMutex    // read-held by what must end before Close goes on
+	admin    sync.Mutex      // one change of topics at a time; guards intents, saved and stale
+	intents  []intent        // what is written down as about to be done
+	saved    map[string]bool // what keeper has entries of
+	stale    map[string]bool // deleted topics of which the checkpoints may have lines
+	allIDs   sync.Once       // ids has all topics after it
+	learning sync.Mutex      // one reader of ids at a time
 	noticed  sync.Mutex
 	notices  []string
 
@@ -88,6 +91,7 @@ func Open(dirs []string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("%w data directory: none is named", model.ErrInvalid)
 	}
 	e := &Engine{o: o, broker: broker, notices: notices, topics: map[string]*topic{}, cleaner: newCleaner(), ids: map[layout.ID]string{},
+		saved: map[string]bool{}, stale: map[string]bool{},
 		later: make(chan func(), laterRoom), kick: make(chan string, kickRoom)}
 	e.writers.room = o.Writers
 	e.readers = partition.NewHandles(o.Readers)
@@ -127,6 +131,9 @@ func (e *Engine) notice(line string) {
 		e.notices = append(e.notices, "… and more")
 	}
 }
+
+// Note keeps a line for Notices of something that has happened beside the engine.
+func (e *Engine) Note(line string) { e.notice(line) }
 
 const maxNotices = 1000
 

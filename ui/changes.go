@@ -59,7 +59,7 @@ func merge(was *model.Change, c model.Change) *model.Change {
 	out := *was
 	out.Version = max(was.Version, c.Version)
 	out.Topics, out.Groups = was.Topics || c.Topics, was.Groups || c.Groups
-	out.Transactions = was.Transactions || c.Transactions
+	out.Transactions, out.Clients = was.Transactions || c.Transactions, was.Clients || c.Clients
 	out.Info, out.All = was.Info || c.Info, was.All || c.All
 	if out.Partitions = nil; out.All {
 		return &out

@@ -49,14 +49,14 @@ type Broker struct {
 	*logdir.Dir
 	*store.Engine
 	*groups.Service
-	db          *groups.DB
+	db        *groups.DB
 	coordinator *coordinator.Coordinator
-	txns        *txn.Coordinator   // nil until it is opened
-	server      *wire.Server       // nil where nothing listens
-	told        []string           // what is to be said of where it listens
-	stop        context.CancelFunc // ends tend
-	done        sync.WaitGroup
-	unexpired   atomic.Pointer[error] // why offsets could not be expired last
+	txns      *txn.Coordinator   // nil until it is opened
+	server    *wire.Server       // nil where nothing listens
+	told      []string           // what is to be said of where it listens
+	stop      context.CancelFunc // ends tend
+	done      sync.WaitGroup
+	unexpired atomic.Pointer[error] // why offsets could not be expired last
 }
 
 // broker reads the server.properties, where there is one. Its LogDirs are the data directory where it names none.
@@ -150,10 +150,12 @@ func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener
 
 // serve begins to serve Kafka clients.
 func (b *Broker) serve(o Options, at place, ln net.Listener) {
-	wo := o.Wire
+	wo := tuned(o.Wire, b.Engine.Broker().Known)
 	wo.Advertised = at.advertised
+	wo.Notice = b.Note
+	wo.Changed = func() { b.Announce(model.Change{Clients: true}) }
 	b.server = wire.Serve(ln, wire.Broker{
-		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: b.coordinator, Txns: b.txns,
+		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: b.coordinator, Txns: b.txns, Users: b.db.Users(),
 	}, wo)
 }
 

@@ -4,7 +4,7 @@ import "github.com/strata-kafka/strata/model"
 
 // Announce merges a change that the files do not tell of into Changes, as when the groups of the embedded broker move.
 func (d *Dir) Announce(c model.Change) {
-	p := pending{topics: c.Topics, groups: c.Groups, txns: c.Transactions, info: c.Info, all: c.All}
+	p := pending{topics: c.Topics, groups: c.Groups, txns: c.Transactions, clients: c.Clients, info: c.Info, all: c.All}
 	for _, tp := range c.Partitions {
 		p.touch(tp)
 	}

@@ -20,8 +20,8 @@ type changes struct {
 
 // pending is a Change being gathered.
 type pending struct {
-	topics, groups, txns, info, all bool
-	parts                           map[model.TopicPartition]struct{}
+	topics, groups, txns, clients, info, all bool
+	parts                                    map[model.TopicPartition]struct{}
 }
 
 func newChanges() *changes {
@@ -41,7 +41,7 @@ func (p *pending) touch(tp model.TopicPartition) {
 }
 
 func (p *pending) empty() bool {
-	return !p.topics && !p.groups && !p.txns && !p.info && !p.all && len(p.parts) == 0
+	return !p.topics && !p.groups && !p.txns && !p.clients && !p.info && !p.all && len(p.parts) == 0
 }
 
 // merge adds o to p, and empties o.
@@ -49,6 +49,7 @@ func (p *pending) merge(o *pending) {
 	p.topics = p.topics || o.topics
 	p.groups = p.groups || o.groups
 	p.txns = p.txns || o.txns
+	p.clients = p.clients || o.clients
 	p.info = p.info || o.info
 	if o.all {
 		p.all, p.parts = true, nil
@@ -60,7 +61,7 @@ func (p *pending) merge(o *pending) {
 }
 
 func (p *pending) change(version uint64) model.Change {
-	c := model.Change{Version: version, Topics: p.topics, Groups: p.groups, Transactions: p.txns, Info: p.info, All: p.all}
+	c := model.Change{Version: version, Topics: p.topics, Groups: p.groups, Transactions: p.txns, Clients: p.clients, Info: p.info, All: p.all}
 	for tp := range p.parts {
 		c.Partitions = append(c.Partitions, tp)
 	}

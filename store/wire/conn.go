@@ -3,12 +3,15 @@ package wire
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"runtime/debug"
+	"path"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -29,6 +32,10 @@ type conn struct {
 	reading time.Time
 	call    call
 	facts   facts
+	user    string        // as authenticated; "" before, and where nobody has to be
+	sasl    *exchange     // an authentication under way
+	bare    bool          // it goes on without requests; see bareSASL
+	last    bool          // the connection ends behind the answer
 	produce *produceReply // of the last Produce; nil before the first
 }
 
@@ -71,11 +78,15 @@ func (c *conn) serve() {
 	defer c.nc.Close()
 	defer func() {
 		if r := recover(); r != nil {
-			c.s.notice(fmt.Sprintf("connection of %s closed: serving %s version %d panicked: %v\n%s",
-				c.nc.RemoteAddr(), c.call.key.Name(), c.call.version, r, debug.Stack()))
+			c.s.notice(fmt.Sprintf("connection of %s closed: serving %s version %d panicked at %s: %v",
+				c.nc.RemoteAddr(), c.call.key.Name(), c.call.version, panicked(), r))
 		}
 	}()
-	for c.ctx.Err() == nil {
+	if err := c.handshake(); err != nil {
+		c.refused(err)
+		return
+	}
+	for c.ctx.Err() == nil && !c.last {
 		if err := c.one(); err != nil {
 			c.refused(err)
 			break
@@ -83,6 +94,29 @@ func (c *conn) serve() {
 	}
 	_ = c.flush()
 }
+
+// handshake makes the connection a TLS one, where the Server has it so.
+func (c *conn) handshake() error {
+	t, ok := c.nc.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, handshakeTimeout)
+	defer cancel()
+	if err := t.HandshakeContext(ctx); err != nil {
+		return fmt.Errorf("%w: TLS: %w", errClose, err)
+	}
+	c.facts.mu.Lock()
+	defer c.facts.mu.Unlock()
+	c.facts.tls = true
+	if certs := t.ConnectionState().PeerCertificates; len(certs) > 0 {
+		c.facts.user = certs[0].Subject.String()
+	}
+	return nil
+}
+
+// handshakeTimeout is how long a client has for TLS's handshake.
+const handshakeTimeout = 10 * time.Second
 
 // refused tells why a connection is closed that its client did not end.
 func (c *conn) refused(err error) {
@@ -93,6 +127,9 @@ func (c *conn) refused(err error) {
 
 // one serves one request.
 func (c *conn) one() error {
+	if c.bare {
+		return c.bareSASL()
+	}
 	frame, err := c.read()
 	if err != nil {
 		return err
@@ -198,6 +235,9 @@ func (c *conn) read() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.s.o.SASL != nil && c.user == "" && (!a.early || n > maxBare) {
+		return nil, fmt.Errorf("%w: the client has not authenticated", errClose)
+	}
 	if 4+n <= inBuffer {
 		b, err := c.in.Peek(4 + n)
 		if err != nil {
@@ -266,4 +306,19 @@ func (c *conn) letGo() {
 	c.s.held.Add(-int64(cap(*c.frame)))
 	c.s.pool.put(c.frame)
 	c.frame = nil
+}
+
+// panicked returns the place, FILE:LINE, of the panic that is being recovered from.
+func panicked() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for seen := false; ; {
+		f, more := frames.Next()
+		if seen && !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+		}
+		if seen = seen || f.Function == "runtime.gopanic"; !more {
+			return "an unknown place"
+		}
+	}
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type Broker struct {
 	Groups      *groups.Service
 	Coordinator *coordinator.Coordinator
 	Txns        *txn.Coordinator
+	Users       UserAdmin
 }
 
 // Options tunes a Server. The zero value is Kafka's defaults.
@@ -47,10 +49,13 @@ type Options struct {
 	IdleTimeout time.Duration
 	// WriteTimeout is how long a client may take no byte of an answer; 0 means 30 s.
 	WriteTimeout time.Duration
+	// TLS encrypts the connections, and with its ClientCAs says who may connect; nil means in the clear.
+	TLS *tls.Config
+	// SASL has clients say who they are; nil means that everybody may do everything.
+	SASL *SASL
 	// Notice is told what went wrong that no client is told; nil means that nobody wants to know.
 	Notice func(line string)
-	// Changed is told, at most once a second, that clients have come, gone or done something; nil means that nobody wants
-	// to know.
+	// Changed is told, at most once a second, that clients have come or gone; nil means that nobody wants to know.
 	Changed func()
 	// AutoCreate lets Metadata create the topics it is asked for; nil means yes, Kafka's auto.create.topics.enable.
 	AutoCreate *bool
@@ -130,6 +135,9 @@ func (s *Server) accept() {
 				return
 			}
 			continue
+		}
+		if s.o.TLS != nil {
+			nc = tls.Server(nc, s.o.TLS)
 		}
 		c := newConn(s, nc)
 		if !s.add(c) {

@@ -28,7 +28,7 @@ const (
 // stats is how the APIs do. What serves requests adds to it without a lock.
 type stats struct {
 	apis  map[kmsg.Key]*apiStats // fixed from begin on
-	moved atomic.Bool            // something has happened since Changed was told
+	moved atomic.Bool            // someone has come or gone since Changed was told
 }
 
 // apiStats is how one API does.
@@ -126,9 +126,6 @@ func (t *stats) served(k kmsg.Key, took time.Duration, failed bool) {
 		a.errors.Add(1)
 	}
 	a.times[a.turn.Load()&1].buckets[bucketOf(took)].Add(1)
-	if !t.moved.Load() {
-		t.moved.Store(true)
-	}
 }
 
 // facts is what is known of a client. The counters are added to without a lock; the rest is guarded by mu and changes
