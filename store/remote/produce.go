@@ -112,7 +112,7 @@ func (c *Client) named(ctx context.Context, r *model.ProduceRequest) error {
 	}
 	t := m.Topics[r.Topic]
 	if t.Err != nil {
-		return c.why(ctx, c.nearest(ctx, t.Err, r.Topic))
+		return c.why(ctx, c.nearest(ctx, t.Err, r.Topic, -1))
 	}
 	if n := len(t.Partitions); int(most) >= n {
 		return fmt.Errorf("%w: %s/%d; %s has 0 to %d", model.ErrNoPartition, r.Topic, most, r.Topic, n-1)
@@ -124,7 +124,7 @@ func (c *Client) named(ctx context.Context, r *model.ProduceRequest) error {
 func (c *Client) unproduced(ctx context.Context, err error, topic string) error {
 	switch {
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
-		return c.why(ctx, c.nearest(ctx, err, topic))
+		return c.why(ctx, c.nearest(ctx, err, topic, -1))
 	case errors.Is(err, kgo.ErrRecordTimeout), errors.Is(err, kgo.ErrRecordRetries):
 		return fmt.Errorf("no answer within %v: %w", c.o.Timeout, err)
 	}

@@ -53,7 +53,7 @@ func (c *Client) GrowTopic(ctx context.Context, topic string, partitions int32) 
 	rs, err := c.admin.UpdatePartitions(ctx, int(partitions), topic)
 	r := rs[topic]
 	if err = errors.Join(err, r.Err); err != nil {
-		return fmt.Errorf("grow topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic), r.ErrMessage))
+		return fmt.Errorf("grow topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic, -1), r.ErrMessage))
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (c *Client) AlterTopic(ctx context.Context, topic string, changes []model.C
 		err, message = errors.Join(err, r.Err), r.ErrMessage
 	}
 	if err != nil {
-		return fmt.Errorf("alter topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic), message))
+		return fmt.Errorf("alter topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic, -1), message))
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
 	defer done()
 	r, err := c.admin.DeleteTopic(ctx, topic)
 	if err != nil {
-		return fmt.Errorf("delete topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic), r.ErrMessage))
+		return fmt.Errorf("delete topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic, -1), r.ErrMessage))
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (c *Client) DeleteRecords(ctx context.Context, tp model.TopicPartition, bef
 	rs, err := c.admin.DeleteRecords(ctx, os)
 	r := rs[tp.Topic][tp.Partition]
 	if err = errors.Join(err, r.Err); err != nil {
-		return model.Unknown, fmt.Errorf("delete records of %s: %w", tp, c.told(ctx, c.nearest(ctx, err, tp.Topic), ""))
+		return model.Unknown, fmt.Errorf("delete records of %s: %w", tp, c.told(ctx, c.nearest(ctx, err, tp.Topic, tp.Partition), ""))
 	}
 	return r.LowWatermark, nil
 }
@@ -124,7 +124,7 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) ([]model.ConfigE
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("configs of topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic), message))
+		return nil, fmt.Errorf("configs of topic %s: %w", topic, c.told(ctx, c.nearest(ctx, err, topic, -1), message))
 	}
 	return out, nil
 }
@@ -186,8 +186,9 @@ func (c *Client) told(ctx context.Context, err error, message string) error {
 	return answer(err, message)
 }
 
-// nearest names the topics that resemble one that is not there.
-func (c *Client) nearest(ctx context.Context, err error, topic string) error {
+// nearest names the topics that resemble one that is not there. Of what is asked of one partition (not of a topic: -1)
+// it may be the partition that is missing.
+func (c *Client) nearest(ctx context.Context, err error, topic string, partition int32) error {
 	if !errors.Is(err, kerr.UnknownTopicOrPartition) {
 		return err
 	}
@@ -196,7 +197,10 @@ func (c *Client) nearest(ctx context.Context, err error, topic string) error {
 		return err
 	}
 	if slices.Contains(names, topic) {
-		return fmt.Errorf("%w of %s", model.ErrNoPartition, topic)
+		if partition < 0 { // it has just gone
+			return fmt.Errorf("%w: %q", model.ErrNoTopic, topic)
+		}
+		return fmt.Errorf("%w: %s/%d", model.ErrNoPartition, topic, partition)
 	}
 	return model.NotFound(model.ErrNoTopic, topic, names)
 }
