@@ -245,7 +245,7 @@ func (l *Log) stillThere(group []piece) error {
 func (l *Log) replace(group []piece, s *segment.Segment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.generation.Add(1)
+	l.regenerate()
 	l.reshape()
 	first := floorIn(l.segs, group[0].base)
 	segs := slices.Clone(l.segs[:first])

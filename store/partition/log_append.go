@@ -302,7 +302,7 @@ func (l *Log) roll(base int64) (err error) {
 			l.active = old
 			return err
 		}
-		l.generation.Add(1)
+		l.regenerate()
 		l.begin()
 		return nil
 	}

@@ -31,15 +31,18 @@ type shaped struct {
 // reshape makes readers look at the segments anew, as a new generation does. The log must be locked.
 func (l *Log) reshape() { l.shape.Store(nil) }
 
+// holds tells whether a shape is still what the log looks like.
+func (l *Log) holds(s *shape) bool { return l.shape.Load() == s && s.generation == l.generation.Load() }
+
 // shaped returns the segments as they are.
 func (l *Log) shaped() (*shape, error) {
-	if s := l.shape.Load(); s != nil && s.generation == l.generation.Load() {
+	if s := l.shape.Load(); s != nil && l.holds(s) {
 		return s, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	generation := l.generation.Load()
-	if s := l.shape.Load(); s != nil && s.generation == generation {
+	if s := l.shape.Load(); s != nil && l.holds(s) {
 		return s, nil
 	}
 	if err := l.list(); err != nil {
@@ -67,7 +70,7 @@ func (l *Log) take(s *shape, base int64) (*handle, error) {
 	if l.closed {
 		return nil, fmt.Errorf("%s: %w", l.o.TP, model.ErrClosed)
 	}
-	if l.shape.Load() != s {
+	if !l.holds(s) {
 		return nil, nil
 	}
 	return l.handles.open(k)
@@ -177,7 +180,7 @@ func (l *Log) slice(q Query) (Slice, bool, error) {
 		return s, false, err
 	}
 	if q.Offset < sh.segs[0].base {
-		if now := l.known.Load(); now.Start <= q.Offset && l.shape.Load() == sh {
+		if now := l.known.Load(); now.Start <= q.Offset && l.holds(sh) {
 			return s, false, &model.CorruptError{Path: l.o.Dir, What: fmt.Sprintf("no segment holds offset %d", q.Offset)}
 		}
 		return s, false, nil // deleted meanwhile
@@ -416,3 +419,10 @@ func (a *aborts) of(dir string, base, generation int64) ([]segment.AbortedTxn, e
 }
 
 const maxTxnIndex = 34 << 20
+
+// regenerate says that names lead to other files now. Who reads the old ones goes on; new readers open anew. The log must be
+// locked.
+func (l *Log) regenerate() {
+	l.generation.Add(1)
+	l.handles.drop(l, func(handleKey) bool { return true })
+}

@@ -134,3 +134,6 @@ func (l *Log) Closed() bool {
 	defer l.waits.mu.Unlock()
 	return l.waits.shut
 }
+
+// Waiting returns how many wait for the log to grow.
+func (l *Log) Waiting() int { return int(l.waits.n.Load()) }

@@ -152,7 +152,7 @@ func (l *Log) deleteOldest(r rule) ([]Gone, error) {
 			}
 		}
 	}
-	l.generation.Add(1)
+	l.regenerate()
 	for i := range gone {
 		if err := l.retire(gone[i].Base); err != nil {
 			return gone[:i], err

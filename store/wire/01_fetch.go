@@ -242,6 +242,9 @@ func (f *fetching) waits() bool {
 func (f *fetching) wait(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
+	if d > lookEvery {
+		defer f.c.watch()()
+	}
 	w := partition.NewWaiter()
 	defer w.Stop()
 	ahead := make([]int64, len(f.parts))
