@@ -140,7 +140,12 @@ func (r *root) views() []view {
 		{"3", page.Tail, "tail", need(tails, "this source cannot be followed")},
 		{"4", page.Search, "search", need(searches, "this source cannot be searched")},
 		{"5", page.Check, "check", need(verifies, "this source has no files to check")},
-		{"6", page.Journal, "journal", need(resets, "offsets cannot be reset on this source, so that there is no journal")},
+		{"6", page.Journal, "journal", func() string {
+			if j, ok := r.src.(model.JournalReason); ok && resets {
+				return j.WhyNoJournal()
+			}
+			return need(resets, "offsets cannot be reset on this source, so that there is no journal")()
+		}},
 		{"7", page.Overview, "overview", need(inspects, "this source is no log directory")},
 		{"8", page.Disk, "disk", need(segments, "this source shows no files")},
 		{"9", page.Clients, "clients", need(clients, "no Kafka client connects to this source")},

@@ -25,6 +25,17 @@ func WhyNoReset(src model.Source, g *model.Group) string {
 	return "group has live members: " + Members(g)
 }
 
+// WhyNoJournal says why resets on a source have no journal, and cannot be taken back; "" when they have one.
+func WhyNoJournal(src model.Source) string {
+	if why := WhyNoReset(src, nil); why != "" {
+		return why
+	}
+	if j, ok := src.(model.JournalReason); ok {
+		return kit.Safe(j.WhyNoJournal(), 300)
+	}
+	return ""
+}
+
 // Members names the members of a group in safe text: c1@127.0.0.1, c2@127.0.0.1.
 func Members(g *model.Group) string {
 	var names []string

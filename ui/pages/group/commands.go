@@ -20,7 +20,7 @@ func (p *group) Commands() []page.Command {
 	return append([]page.Command{
 		{Key: page.Bind("enter l right", "records"), Off: p.whyNoRecords, Run: p.records},
 		{Key: page.Bind("R", "reset offsets"), Off: p.whyNoReset, Run: p.to(page.Reset)},
-		{Key: page.Bind("u", "undo"), Off: p.whyNoReset, Run: p.undo},
+		{Key: page.Bind("u", "undo"), Off: p.whyNoUndo, Run: p.undo},
 		{Key: page.Bind("J", "journal"), Off: p.whyNoJournal, Run: p.to(page.Journal)},
 		{Key: page.Bind("o", "partition"), Off: p.whyNone, Run: p.partition},
 		{Key: page.Bind("D", "delete group"), Off: p.whyNoReset, Run: p.ask},
@@ -49,7 +49,14 @@ func (p *group) whyNoRecords() string {
 }
 
 func (p *group) whyNoReset() string   { return offsets.WhyNoReset(p.Src, &p.g) }
-func (p *group) whyNoJournal() string { return offsets.WhyNoReset(p.Src, nil) }
+func (p *group) whyNoJournal() string { return offsets.WhyNoJournal(p.Src) }
+
+func (p *group) whyNoUndo() string {
+	if why := p.whyNoReset(); why != "" {
+		return why
+	}
+	return p.whyNoJournal()
+}
 
 func (p *group) whyNoTopicReset() string {
 	if why := p.whyNone(); why != "" {

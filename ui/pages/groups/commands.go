@@ -19,7 +19,7 @@ func (p *groups) Commands() []page.Command {
 		{Key: page.Bind("s", "sort"), Run: p.nextSort},
 		{Key: page.Bind("J", "journal of resets"), Off: p.whyNoJournal, Run: p.journal},
 		{Key: page.Bind("D", "delete"), Off: p.whyNoReset, Run: p.askDelete},
-		{Key: page.Bind("N", "offsets of a new group"), Off: p.whyNoJournal, Run: p.askNew, Quiet: true},
+		{Key: page.Bind("N", "offsets of a new group"), Off: p.whyNoNew, Run: p.askNew, Quiet: true},
 		{Key: page.Bind("S", "turn the order"), Run: func() tea.Cmd { return p.sortBy(p.sorted) }, Quiet: true},
 		{Key: page.Bind("y", "copy the name"), Off: p.whyNone, Run: p.copy, Quiet: true},
 		{Key: page.Bind("ctrl+r", "read again"), Run: p.reload, Quiet: true},
@@ -33,7 +33,8 @@ func (p *groups) whyNone() string {
 	return ""
 }
 
-func (p *groups) whyNoJournal() string { return offsets.WhyNoReset(p.Src, nil) }
+func (p *groups) whyNoJournal() string { return offsets.WhyNoJournal(p.Src) }
+func (p *groups) whyNoNew() string     { return offsets.WhyNoReset(p.Src, nil) }
 
 func (p *groups) whyNoReset() string {
 	g, ok := p.at()

@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/ui/offsets"
 	"github.com/strata-kafka/strata/ui/page"
 )
 
@@ -34,7 +35,7 @@ func (p *journal) whyNoSource() string {
 	if p.src == nil {
 		return "this source is read-only: it keeps no journal"
 	}
-	return ""
+	return offsets.WhyNoJournal(p.Src)
 }
 
 func (p *journal) whyNone() string {

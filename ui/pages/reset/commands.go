@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
+	"github.com/strata-kafka/strata/ui/offsets"
 	"github.com/strata-kafka/strata/ui/page"
 )
 
@@ -35,7 +36,7 @@ func (p *reset) Commands() []page.Command {
 	rows = append(rows,
 		page.Command{Key: page.Bind("r", "records it will read"), Off: p.whyNoRecords, Run: p.records, Quiet: true},
 		page.Command{Key: page.Bind("*", "take all out or in"), Off: p.whyNoExclude, Run: p.excludeAll, Quiet: true},
-		page.Command{Key: page.Bind("J", "journal"), Off: p.whyNoSource, Run: p.journal, Quiet: true},
+		page.Command{Key: page.Bind("J", "journal"), Off: p.whyNoJournal, Run: p.journal, Quiet: true},
 		page.Command{Key: page.Bind("ctrl+r", "plan again"), Off: p.whyNoSource, Run: p.replan, Quiet: true},
 	)
 	return append(rows, page.ListCommands(&p.table.VList, nil)...)
@@ -66,7 +67,7 @@ func (p *reset) doneCommands() []page.Command {
 		{Key: page.Bind("u", "undo"), Off: p.whyNoUndo, Run: p.takeBack},
 		{Key: page.Bind("enter", "records it will read"), Off: p.whyNoRecords, Run: p.records},
 		{Key: page.Bind("n", "plan another"), Off: p.whyNoOther, Run: p.replanFresh},
-		{Key: page.Bind("J", "journal"), Run: p.journal},
+		{Key: page.Bind("J", "journal"), Off: p.whyNoJournal, Run: p.journal},
 	}, page.ListCommands(&p.table.VList, nil)...)
 }
 
@@ -145,7 +146,12 @@ func (p *reset) whyNoRecords() string {
 	return p.whyNoRow()
 }
 
+func (p *reset) whyNoJournal() string { return offsets.WhyNoJournal(p.Src) }
+
 func (p *reset) whyNoUndo() string {
+	if why := p.whyNoJournal(); why != "" {
+		return why
+	}
 	if p.done == nil || p.done.result.Journal == 0 {
 		return "there is no journal entry to take back"
 	}

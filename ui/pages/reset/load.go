@@ -222,6 +222,9 @@ func (p *reset) applied(r model.ResetResult, err error) tea.Cmd {
 	if err != nil {
 		return page.Say(page.Bad, err.Error())
 	}
+	if r.Journal == 0 {
+		return page.Say(page.Good, "stored and read back; it cannot be taken back: "+offsets.WhyNoJournal(p.Src))
+	}
 	return page.Say(page.Good, fmt.Sprintf("stored and read back; journal entry %d, u takes it back", r.Journal))
 }
 

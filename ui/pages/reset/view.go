@@ -295,6 +295,9 @@ func (p *reset) doneVerdict(w int) string {
 	} else {
 		l.Add(t.Bad, t.Glyphs.Bad+" "+kit.Number(int64(good))+" of "+kit.Plural(all, "row")+" are as planned")
 	}
+	if p.done.result.Journal == 0 {
+		return l.Add(t.Dim, " · no journal entry").Fit(w)
+	}
 	l.Add(t.Dim, " · journal entry ").Text(strconv.FormatUint(p.done.result.Journal, 10)).Add(t.Dim, " · ").Add(t.Accent, "u").Add(t.Dim, " takes it back")
 	return l.Fit(w)
 }
