@@ -270,7 +270,7 @@ func (c *conn) readLarge(n int, reuse bool) ([]byte, error) {
 		if at = size; at == n {
 			break
 		}
-		size = min(n, 2*size)
+		size = min(n, 8*size)
 	}
 	c.trust = max(c.trust, n)
 	if reuse {
