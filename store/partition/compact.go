@@ -269,16 +269,19 @@ func (c *compaction) run() error {
 
 // clean rewrites the segments that begin below end.
 func (c *compaction) clean(end int64) error {
-	var list []piece
-	for _, p := range c.segs {
-		if p.base < min(end, c.d.Bound) {
-			list = append(list, p)
-		}
+	c.l.mu.Lock()
+	c.segs = slices.Clone(c.l.segs) // a run before this one may have replaced some
+	c.l.mu.Unlock()
+	n := 0
+	for n < len(c.segs) && c.segs[n].base < min(end, c.d.Bound) {
+		n++
 	}
-	if len(list) == 0 {
+	if n == 0 || n == len(c.segs) {
 		return nil
 	}
-	aborted, err := c.aborted(list[0].base, end)
+	list := c.segs[:n]
+	// The last segment may be cleaned in part only, but all of it is gone through.
+	aborted, err := c.aborted(list[0].base, c.segs[n].base)
 	if err != nil {
 		return err
 	}

@@ -293,7 +293,8 @@ func (q *Sequence) txnAt(x Checked) {
 		return
 	}
 	if !h.Control() {
-		if _, ok := q.txnData[h.ProducerID]; !ok {
+		// A batch that was emptied may have lost the first one of its transaction to compaction.
+		if _, ok := q.txnData[h.ProducerID]; !ok && h.Count > 0 {
 			q.txnData[h.ProducerID] = h.BaseOffset
 		}
 		return
