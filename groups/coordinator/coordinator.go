@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/strata-kafka/strata/groups"
-	"github.com/strata-kafka/strata/model"
 )
 
 // Options tunes a Coordinator. The zero value is Kafka's defaults, but for InitialDelay.
@@ -23,8 +22,6 @@ type Options struct {
 	// Topics is what members can read that the coordinator assigns to; nil means that there are none.
 	Topics   Topics
 	Consumer ConsumerOptions
-	// Pending tells whether a transaction may still commit offsets of a group's partition; nil means that none does.
-	Pending func(group string, tp model.TopicPartition) bool
 }
 
 // Coordinator coordinates groups. Its methods may be called from any goroutine.
