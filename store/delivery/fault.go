@@ -21,6 +21,7 @@ var errBroken = errors.New("the connection was broken on purpose")
 type line struct {
 	fault model.DeliveryFault // LostRequest, LostAck, or none of them
 	at    int                 // the number, from 1, of the Produce that is hit
+	again bool                // the client sends again what is not answered
 	tell  func(who, what string)
 
 	mu    sync.Mutex
@@ -108,6 +109,8 @@ func (w *wire) request(frame []byte) error {
 				w.lose, w.corr = true, int32(binary.BigEndian.Uint32(frame[8:]))
 				w.mu.Unlock()
 			}
+		} else if n == w.line.at+1 && w.line.again {
+			w.line.tell("producer", "has no answer, and sends the same again")
 		}
 	}
 	_, err := w.Conn.Write(frame)

@@ -20,6 +20,7 @@ type sender struct {
 func (x *run) produceAll(ctx context.Context) error {
 	s := &sender{x: x}
 	l := newLine(x.fault, hitAt, x.step)
+	l.again = x.mode != model.AtMostOnce && (x.fault == model.LostRequest || x.fault == model.LostAck)
 	for s.progress < x.n {
 		if err := s.process(ctx, l); err != nil {
 			return fmt.Errorf("producer: %w", err)

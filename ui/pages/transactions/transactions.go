@@ -129,16 +129,17 @@ func (p *transactions) take(all []model.Transaction, err error) tea.Cmd {
 // arrange makes the rows anew: the open ones first, the oldest of them at the top, then the others by name.
 func (p *transactions) arrange() {
 	p.rows = p.rows[:0]
-	name := 18
+	name, groups := 18, 8
 	for i := range p.all {
 		x := &p.all[i]
 		touches := p.topic == "" || slices.ContainsFunc(x.Partitions, func(tp model.TopicPartition) bool { return tp.Topic == p.topic })
 		if touches && (p.filter.Match(x.ID) || p.filter.Match(string(x.State)) || slices.ContainsFunc(x.Groups, p.filter.Match)) {
 			p.rows = append(p.rows, i)
 			name = max(name, min(60, kit.Width(kit.Safe(x.ID, 200))))
+			groups = max(groups, min(40, kit.Width(kit.Safe(strings.Join(x.Groups, " "), 300))))
 		}
 	}
-	p.list.Columns[0].Max = name
+	p.list.Columns[0].Max, p.list.Columns[len(p.list.Columns)-1].Max = name, groups
 	slices.SortStableFunc(p.rows, func(i, j int) int {
 		a, b := &p.all[i], &p.all[j]
 		if ao, bo := a.State.Open(), b.State.Open(); ao != bo {
