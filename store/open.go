@@ -40,6 +40,9 @@ func (e *Engine) open(dirs []string) error {
 	if err := e.openConfigs(); err != nil {
 		return err
 	}
+	if err := e.settle(); err != nil {
+		return err
+	}
 	for _, d := range e.dirs {
 		if err := e.load(d); err != nil {
 			return fmt.Errorf("open %s: %w", d.path, err)
@@ -68,7 +71,7 @@ func (e *Engine) keepForever() error {
 	all := map[string]map[string]string{}
 	for name, t := range e.topics {
 		if len(t.parts) > 0 {
-			all[name] = t.configs
+			all[name], e.saved[name] = t.configs, true
 		}
 	}
 	if err := e.keeper.Replace(all); err != nil {
@@ -167,6 +170,7 @@ func (e *Engine) openConfigs() error {
 	}
 	kept := &dynamic{groups: map[string]map[string]string{}}
 	for name, configs := range all {
+		e.saved[name] = true
 		if e.takeDynamic(kept, name, configs) {
 			continue
 		}

@@ -34,6 +34,10 @@ type Options struct {
 	// OpenConfigs returns what keeps topic configs. It is called once the directories are locked, so that it may open a
 	// file there.
 	OpenConfigs func() (ConfigStore, error)
+	// Forget is told of topics that are deleted, so that what is kept of them elsewhere goes with them, again at the next
+	// start where the process dies before it has returned; and of topics that are about to be made, for what has come to
+	// one of the same name while it was being deleted. nil means that nothing is kept elsewhere.
+	Forget func(topics []string) error
 	// Broker holds topic configs, by Kafka's topic names, for all topics that have none of their own, as flags give them.
 	Broker map[string]string
 	// Properties is the path of a server.properties, the layer below Broker; "" for none.

@@ -2,12 +2,9 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -126,68 +123,25 @@ func (e *Engine) EffectiveConfigs(topic string) map[string]string {
 	return all
 }
 
-// CreateTopic makes a topic. Errors wrap model.ErrInvalid (its name, a config, the number of partitions) and
-// model.ErrExists. When it fails, nothing of the topic is left.
-func (e *Engine) CreateTopic(ctx context.Context, s model.TopicSpec) error {
-	done, err := e.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := layout.ValidTopic(s.Name); err != nil {
-		return err
-	}
-	n := s.Partitions
-	if n == 0 {
-		n = e.o.Partitions
-	}
-	if n < 1 || n > maxPartitions {
-		return fmt.Errorf("%w number of partitions %d: want 1 to %d", model.ErrInvalid, n, maxPartitions)
-	}
-	configs, err := change(nil, s.Configs)
-	if err != nil {
-		return fmt.Errorf("create topic %s: %w", s.Name, err)
-	}
-	e.admin.Lock()
-	defer e.admin.Unlock()
-	if err := e.free(s.Name); err != nil {
-		return err
-	}
-	if err := e.save(s.Name, configs); err != nil {
-		return fmt.Errorf("create topic %s: %w", s.Name, err)
-	}
-	t := &topic{name: s.Name, id: layout.NewID(), configs: configs}
-	if err := e.addPartitions(ctx, t, t.id, int(n)); err != nil {
-		return fmt.Errorf("create topic %s: %w", s.Name, errors.Join(err, e.keeper.Delete(s.Name)))
-	}
-	e.mu.Lock()
-	e.topics[s.Name], e.ids[t.id] = t, s.Name
-	e.shape.Add(1)
-	e.mu.Unlock()
-	return nil
-}
-
-// free says why a topic of that name cannot be made.
-func (e *Engine) free(name string) error {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if e.topics[name] != nil {
-		return fmt.Errorf("topic %s: %w", name, model.ErrExists)
-	}
-	for other := range e.topics {
-		if layout.Collides(name, other) {
-			return fmt.Errorf("%w topic name %q: it differs from %q only in dot and underscore, which Kafka takes for the same", model.ErrInvalid, name, other)
-		}
-	}
-	return nil
-}
-
-// save keeps a topic's own configs.
+// save keeps a topic's own configs. e.admin is held.
 func (e *Engine) save(name string, configs map[string]string) error {
 	if len(configs) == 0 {
-		return e.keeper.Delete(name)
+		return e.unsave(name)
 	}
+	e.saved[name] = true
 	return e.keeper.Save(name, configs)
+}
+
+// unsave forgets a topic's own configs, where any are kept. e.admin is held.
+func (e *Engine) unsave(name string) error {
+	if !e.saved[name] {
+		return nil
+	}
+	if err := e.keeper.Delete(name); err != nil {
+		return err
+	}
+	delete(e.saved, name)
+	return nil
 }
 
 // change returns configs with changes made. Errors wrap model.ErrInvalid.
@@ -210,79 +164,6 @@ func change(configs map[string]string, changes []model.ConfigChange) (map[string
 		out[c.Name] = strings.TrimSpace(c.Value)
 	}
 	return out, nil
-}
-
-// addPartitions makes partitions until t has n of them. When it fails, those it made are gone again.
-func (e *Engine) addPartitions(ctx context.Context, t *topic, id layout.ID, n int) error {
-	var made []*partition.Log
-	counts := e.perDir()
-	err := func() error {
-		for i := len(t.parts); i < n; i++ {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			d := e.emptiest(counts)
-			counts[d]++
-			tp := model.TopicPartition{Topic: t.name, Partition: int32(i)}
-			l, err := partition.CreateLog(e.logOptions(d, t, tp), id)
-			if err != nil {
-				return err
-			}
-			made = append(made, l)
-		}
-		return e.syncDirs()
-	}()
-	if err != nil {
-		for _, l := range made {
-			err = errors.Join(err, l.Abandon(), os.RemoveAll(l.Dir()))
-		}
-		return err
-	}
-	e.mu.Lock()
-	t.parts = append(t.parts, made...)
-	e.shape.Add(1)
-	e.mu.Unlock()
-	return nil
-}
-
-// perDir counts the partitions in each directory.
-func (e *Engine) perDir() map[*logDir]int {
-	by := map[string]int{}
-	for _, l := range e.logs() {
-		by[filepath.Dir(l.Dir())]++
-	}
-	counts := map[*logDir]int{}
-	for _, d := range e.dirs {
-		counts[d] = by[d.path]
-	}
-	return counts
-}
-
-// emptiest returns the directory with the fewest partitions; of several the one named first.
-func (e *Engine) emptiest(counts map[*logDir]int) *logDir {
-	best := e.dirs[0]
-	for _, d := range e.dirs[1:] {
-		if counts[d] < counts[best] {
-			best = d
-		}
-	}
-	return best
-}
-
-// GrowTopic gives a topic more partitions. Errors wrap model.ErrNoTopic and model.ErrInvalid.
-func (e *Engine) GrowTopic(ctx context.Context, name string, partitions int32) error {
-	t, done, err := e.take(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if have := len(t.parts); int(partitions) <= have || partitions > maxPartitions {
-		return fmt.Errorf("%w number of partitions %d: %s has %d, want more, and at most %d", model.ErrInvalid, partitions, name, have, maxPartitions)
-	}
-	if err := e.addPartitions(ctx, t, e.learnID(t), int(partitions)); err != nil {
-		return fmt.Errorf("grow topic %s: %w", name, err)
-	}
-	return nil
 }
 
 // AlterTopic changes a topic's own configs, from now on, and has its retention looked at. Errors wrap model.ErrNoTopic
@@ -308,41 +189,6 @@ func (e *Engine) AlterTopic(ctx context.Context, name string, changes []model.Co
 		l.SetConfig(effective)
 	}
 	e.lookSoon(name)
-	return nil
-}
-
-// DeleteTopic deletes a topic: its folders are renamed at once, and removed after file.delete.delay.ms. Errors wrap
-// model.ErrNoTopic.
-func (e *Engine) DeleteTopic(ctx context.Context, name string) error {
-	t, done, err := e.take(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer done()
-	due := layout.After(e.nowMS(), e.config(t.configs).FileDeleteDelayMS)
-	logs := e.topicLogs(name)
-	e.mu.Lock()
-	delete(e.topics, name)
-	delete(e.ids, t.id)
-	e.shape.Add(1)
-	e.mu.Unlock()
-	var errs []error
-	for _, l := range logs {
-		e.writers.forget(l)
-		id := layout.NewID()
-		dir := layout.Dir{TP: l.TP(), State: model.Deleting, ID: hex.EncodeToString(id[:])}
-		to := filepath.Join(filepath.Dir(l.Dir()), dir.String())
-		errs = append(errs, l.Abandon())
-		if err := os.Rename(l.Dir(), to); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		e.trash.add(to, due)
-	}
-	errs = append(errs, e.keeper.Delete(name), e.checkpointAll(), e.syncDirs())
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("delete topic %s: %w", name, err)
-	}
 	return nil
 }
 

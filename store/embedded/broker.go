@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +37,8 @@ type Options struct {
 	// AnyPort takes a free port where the one of Listen is taken, and says so in the notices of Info.
 	AnyPort bool
 	Wire    wire.Options
+
+	txnStep func(next string) error // see txn.Options.Step; for tests
 }
 
 // Broker is the embedded broker as a source: all reads go through the files, writes through the engine, groups through
@@ -49,14 +50,14 @@ type Broker struct {
 	*logdir.Dir
 	*store.Engine
 	*groups.Service
-	db        *groups.DB
+	db          *groups.DB
 	coordinator *coordinator.Coordinator
-	txns      *txn.Coordinator   // nil until it is opened
-	server    *wire.Server       // nil where nothing listens
-	told      []string           // what is to be said of where it listens
-	stop      context.CancelFunc // ends tend
-	done      sync.WaitGroup
-	unexpired atomic.Pointer[error] // why offsets could not be expired last
+	txns        *txn.Coordinator   // nil until it is opened
+	server      *wire.Server       // nil where nothing listens
+	told        []string           // what is to be said of where it listens
+	stop        context.CancelFunc // ends tend
+	done        sync.WaitGroup
+	unexpired   atomic.Pointer[error] // why offsets could not be expired last
 }
 
 // broker reads the server.properties, where there is one. Its LogDirs are the data directory where it names none.
@@ -124,6 +125,7 @@ func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener
 		b.db = db
 		return db.TopicConfigs(), nil
 	}
+	so.Forget = b.forget
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return fmt.Errorf("open data directory: %w", err)
 	}
@@ -135,7 +137,7 @@ func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener
 		return errors.Join(err, b.Engine.Close(), b.closeDB())
 	}
 	b.Service = groups.New(b.db, b.Dir, groups.Options{Retention: offsetRetention(broker)})
-	if err = b.openTxns(broker); err != nil {
+	if err = b.openTxns(o, broker); err != nil {
 		return errors.Join(err, b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 	}
 	b.openGroups(broker.Groups)
@@ -252,23 +254,12 @@ func (b *Broker) TopicConfig(ctx context.Context, topic string) ([]model.ConfigE
 // Topics implements model.Source.
 func (b *Broker) Topics(ctx context.Context) ([]model.Topic, error) { return b.Dir.Topics(ctx) }
 
-// CreateTopic makes a topic of which no group has committed anything: a process killed within DeleteTopic has left what
-// was committed of the one before, and consumers would go on there and never see the first records.
-func (b *Broker) CreateTopic(ctx context.Context, s model.TopicSpec) error {
-	if err := b.Engine.CreateTopic(ctx, s); err != nil {
+// forget deletes what groups have committed of topics that are deleted. The engine calls it, also while it is being opened.
+func (b *Broker) forget(topics []string) error {
+	if b.Service == nil {
+		_, err := b.db.ForgetTopics(topics)
 		return err
 	}
-	_, err := b.ForgetTopic(s.Name)
+	_, err := b.ForgetTopics(topics)
 	return err
-}
-
-// DeleteTopic deletes the topic and what groups have committed of it.
-func (b *Broker) DeleteTopic(ctx context.Context, topic string) error {
-	err := b.Engine.DeleteTopic(ctx, topic)
-	if errors.Is(err, model.ErrNoTopic) || err != nil && slices.Contains(b.Engine.Topics(), topic) {
-		return err
-	}
-	// The topic is gone, though not all of its files may be.
-	_, ferr := b.ForgetTopic(topic)
-	return errors.Join(err, ferr)
 }

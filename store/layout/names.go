@@ -72,6 +72,9 @@ func ValidTopic(name string) error {
 	return nil
 }
 
+// MayCollide reports whether a topic's name can collide with another one at all.
+func MayCollide(name string) bool { return strings.ContainsAny(name, "._") }
+
 // Collides reports whether Kafka takes two topics for the same in its metric names, where a dot is written as an
 // underscore, and so lets only one of them be created.
 func Collides(a, b string) bool {

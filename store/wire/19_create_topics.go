@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -28,6 +29,9 @@ func (s *Server) createTopics(c *call) (reply, error) {
 		changes = min(maxChanges+1, changes+1+len(t.Configs)+max(len(t.ReplicaAssignment), min(int(max(t.NumPartitions, 0)), maxChanges)))
 	}
 	answered := map[string]bool{}
+	var specs []model.TopicSpec
+	var at []int // the answers that the specs belong to
+	l := s.layers()
 	for i := range req.Topics {
 		t := &req.Topics[i]
 		if answered[t.Topic] {
@@ -37,68 +41,87 @@ func (s *Server) createTopics(c *call) (reply, error) {
 		a := kmsg.NewCreateTopicsResponseTopic()
 		a.Topic, a.Configs = t.Topic, []kmsg.CreateTopicsResponseTopicConfig{}
 		var f fault
+		var spec model.TopicSpec
 		switch {
 		case seen[t.Topic] > 1:
 			f = refuse(kerr.InvalidRequest, "Duplicate topic name.")
 		case changes > maxChanges:
 			f = refuse(kerr.PolicyViolation, "Excessively large number of partitions, topics and configs in one request: at most %d.", maxChanges)
 		default:
-			f = s.createTopic(c, t, req.ValidateOnly, &a)
+			spec, f = s.newTopic(t)
 		}
-		a.ErrorCode, a.ErrorMessage = f.code, f.message()
+		if a.ErrorCode, a.ErrorMessage = f.code, f.message(); !f.bad() {
+			specs, at = append(specs, spec), append(at, len(r.Topics))
+		}
 		r.Topics = append(r.Topics, a)
+	}
+	var errs []error
+	if !req.ValidateOnly && len(specs) > 0 {
+		errs = s.b.Admin.CreateTopics(c.ctx, specs)
+	}
+	for i, spec := range specs {
+		a := &r.Topics[at[i]]
+		switch {
+		case req.ValidateOnly:
+			a.TopicID = layout.NewID() // as Kafka, which makes the topic and drops it
+		case errs[i] != nil:
+			f := createFault(errs[i])
+			a.ErrorCode, a.ErrorMessage = f.code, f.message()
+			continue
+		default:
+			a.TopicID, _ = s.b.Engine.TopicID(spec.Name) // none where it is gone already
+		}
+		created(a, l, spec)
 	}
 	return r, nil
 }
 
-// createTopic makes a topic, or only says whether it could, and fills in what it is.
-func (s *Server) createTopic(c *call, t *kmsg.CreateTopicsRequestTopic, validateOnly bool, a *kmsg.CreateTopicsResponseTopic) fault {
-	if f := s.creatable(t.Topic); f.bad() {
-		return f
-	}
-	spec := model.TopicSpec{Name: t.Topic, Partitions: max(t.NumPartitions, 0)}
-	var f fault
-	if spec.Configs, f = newConfigs(t.Configs); f.bad() {
-		return f
-	}
-	switch {
-	case len(t.ReplicaAssignment) > 0:
-		if f := s.assigned(t); f.bad() {
-			return f
-		}
-		spec.Partitions = int32(len(t.ReplicaAssignment))
-	case t.ReplicationFactor == 0 || t.ReplicationFactor < -1:
-		return refuse(kerr.InvalidReplicationFactor, "Replication factor must be larger than 0, or -1 to use the default value.")
-	case t.NumPartitions == 0 || t.NumPartitions < -1:
-		return refuse(kerr.InvalidPartitions, "Number of partitions was set to an invalid non-positive value.")
-	case t.ReplicationFactor > 1:
-		return refuse(kerr.InvalidReplicationFactor,
-			"Unable to replicate the partition %d time(s): The target replication factor of %[1]d cannot be reached because only 1 broker(s) are registered.", t.ReplicationFactor)
-	}
-	if spec.Partitions == 0 {
-		spec.Partitions = s.b.Engine.DefaultPartitions()
-	}
-	if validateOnly {
-		a.TopicID = layout.NewID() // as Kafka, which makes the topic and drops it
-	} else {
-		if err := s.b.Admin.CreateTopic(c.ctx, spec); err != nil {
-			return faultOf(err)
-		}
-		if id, ok := s.b.Engine.TopicID(t.Topic); ok {
-			a.TopicID = id
-		}
-	}
+// created tells what a topic has come to be.
+func created(a *kmsg.CreateTopicsResponseTopic, l layers, spec model.TopicSpec) {
 	a.NumPartitions, a.ReplicationFactor = spec.Partitions, 1
 	own := map[string]string{}
 	for _, change := range spec.Configs {
 		own[change.Name] = change.Value
 	}
-	if c.version >= 5 {
-		for _, e := range topicConfigs(s.layers(), own, nil) {
-			a.Configs = append(a.Configs, kmsg.CreateTopicsResponseTopicConfig{Name: e.name, Value: &e.value, Source: int8(e.source)})
-		}
+	for _, e := range topicConfigs(l, own, nil) {
+		a.Configs = append(a.Configs, kmsg.CreateTopicsResponseTopicConfig{Name: e.name, Value: &e.value, Source: int8(e.source)})
 	}
-	return fault{}
+}
+
+// createFault puts the reason why a topic was not made into the protocol's words. Names were looked at before: one that is
+// invalid now collides with another of the request, or of one that came in between.
+func createFault(err error) fault {
+	if errors.Is(err, model.ErrInvalid) {
+		return refuse(kerr.InvalidTopicException, "%v", err)
+	}
+	return faultOf(err)
+}
+
+// newTopic says what a topic is to be, or why there cannot be such a one.
+func (s *Server) newTopic(t *kmsg.CreateTopicsRequestTopic) (spec model.TopicSpec, f fault) {
+	if f := s.creatable(t.Topic); f.bad() {
+		return spec, f
+	}
+	spec = model.TopicSpec{Name: t.Topic, Partitions: max(t.NumPartitions, 0)}
+	if spec.Configs, f = newConfigs(t.Configs); f.bad() {
+		return spec, f
+	}
+	switch {
+	case len(t.ReplicaAssignment) > 0:
+		spec.Partitions = int32(len(t.ReplicaAssignment))
+		return spec, s.assigned(t)
+	case t.ReplicationFactor == 0 || t.ReplicationFactor < -1:
+		return spec, refuse(kerr.InvalidReplicationFactor, "Replication factor must be larger than 0, or -1 to use the default value.")
+	case t.NumPartitions == 0 || t.NumPartitions < -1:
+		return spec, refuse(kerr.InvalidPartitions, "Number of partitions was set to an invalid non-positive value.")
+	case t.ReplicationFactor > 1:
+		return spec, refuse(kerr.InvalidReplicationFactor,
+			"Unable to replicate the partition %d time(s): The target replication factor of %[1]d cannot be reached because only 1 broker(s) are registered.", t.ReplicationFactor)
+	}
+	if spec.Partitions == 0 {
+		spec.Partitions = s.b.Engine.DefaultPartitions()
+	}
+	return spec, fault{}
 }
 
 // creatable says why no topic of a name can be made.

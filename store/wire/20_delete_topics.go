@@ -29,19 +29,32 @@ func (s *Server) deleteTopics(c *call) (reply, error) {
 			names[*d.name]++
 		}
 	}
-	answered := map[string]bool{}
+	var gone []string
+	at := map[string]*doomed{}
 	for i := range topics {
 		d := &topics[i]
-		if !d.fault.bad() {
-			if answered[*d.name] {
-				continue
-			}
-			answered[*d.name] = true
-			if names[*d.name] > 1 {
-				d.fault, d.id = refuse(kerr.InvalidRequest, "Duplicate topic name."), layout.ID{}
-			} else {
-				d.fault = s.deleteTopic(c, d)
-			}
+		if d.fault.bad() {
+			continue
+		}
+		if at[*d.name] != nil {
+			d.skip = true
+			continue
+		}
+		at[*d.name] = d
+		if names[*d.name] > 1 {
+			d.fault, d.id = refuse(kerr.InvalidRequest, "Duplicate topic name."), layout.ID{}
+		} else if d.fault = s.deletable(d); !d.fault.bad() {
+			gone = append(gone, *d.name)
+		}
+	}
+	if len(gone) > 0 {
+		for i, err := range s.b.Admin.DeleteTopics(c.ctx, gone) {
+			at[gone[i]].fault = faultOf(err)
+		}
+	}
+	for _, d := range topics {
+		if d.skip {
+			continue
 		}
 		a := kmsg.NewDeleteTopicsResponseTopic()
 		a.Topic, a.TopicID, a.ErrorCode, a.ErrorMessage = d.name, d.id, d.fault.code, d.fault.message()
@@ -55,6 +68,7 @@ type doomed struct {
 	name  *string
 	id    layout.ID
 	fault fault
+	skip  bool // it is answered with another of the same name
 }
 
 // resolve finds a topic's name, which an id may stand for, or else the fault.
@@ -75,16 +89,14 @@ func (s *Server) resolve(d *doomed) bool {
 	return !d.fault.bad()
 }
 
-func (s *Server) deleteTopic(c *call, d *doomed) fault {
+// deletable says why a topic cannot be deleted, or else learns its id.
+func (s *Server) deletable(d *doomed) fault {
 	if isVirtual(*d.name) && !s.b.Engine.HasTopic(*d.name) {
 		return refuse(kerr.InvalidTopicException, "The topic %s is the broker's own.", *d.name)
 	}
 	id, ok := s.b.Engine.TopicID(*d.name)
 	if !ok {
 		return refuse(kerr.UnknownTopicOrPartition, "This server does not host this topic-partition.")
-	}
-	if err := s.b.Admin.DeleteTopic(c.ctx, *d.name); err != nil {
-		return faultOf(err)
 	}
 	d.id = id
 	return fault{}

@@ -168,6 +168,7 @@ func (s *setting) inherit(l layers, d layout.ConfigDef) {
 		}
 		return
 	}
+	before := len(s.synonyms)
 	if v, ok := l.node[d.Broker[0]]; ok {
 		s.add(d.Broker[0], v, kmsg.ConfigSourceDynamicBrokerConfig)
 	}
@@ -185,29 +186,21 @@ func (s *setting) inherit(l layers, d layout.ConfigDef) {
 			s.value, s.source = v, kmsg.ConfigSourceStaticBrokerConfig // in the topic's unit
 		}
 	}
-	if key, v := synonym(d); key != "" {
-		own := len(s.synonyms) == 0
-		s.add(key, v, kmsg.ConfigSourceDefaultConfig)
-		if own {
-			s.value = d.Default // in the topic's unit
+	last, ok := layout.BrokerConfig(d.Broker[0])
+	if ok && last.Null {
+		// The default goes by the name of an older config, and is listed under it behind what else there is.
+		if last, ok = hours(d); len(s.synonyms) == before {
+			return
 		}
+	}
+	if ok {
+		s.add(last.Name, last.Default, kmsg.ConfigSourceDefaultConfig)
 	}
 }
 
-// synonym returns the broker's config that has the default of a topic's, as Kafka lists it; "" for none.
-func synonym(d layout.ConfigDef) (key, value string) {
-	if len(d.Broker) == 0 {
-		return "", ""
-	}
-	key = d.Broker[0]
-	if d.Name == "retention.ms" {
-		key = "log.retention.hours"
-	}
-	b, ok := layout.BrokerConfig(key)
-	if !ok || b.Null {
-		return "", ""
-	}
-	return key, b.Default
+// hours returns the config in hours that a topic's config has its default of; false where there is none.
+func hours(d layout.ConfigDef) (layout.BrokerDef, bool) {
+	return layout.BrokerConfig(d.Broker[len(d.Broker)-1])
 }
 
 // brokerConfigs returns the configs of this broker, by name, as far as they are asked for.

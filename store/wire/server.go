@@ -25,6 +25,9 @@ import (
 type Admin interface {
 	model.TopicAdmin
 	model.RecordDeleter
+	// CreateTopics and DeleteTopics do so with many at once, and return what became of each.
+	CreateTopics(ctx context.Context, specs []model.TopicSpec) []error
+	DeleteTopics(ctx context.Context, names []string) []error
 }
 
 // Broker is what the listener serves.
