@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 
 	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
@@ -17,7 +18,8 @@ import (
 // openData opens the embedded broker's directory, for what it is needed. Where another process has it open and listens,
 // that one is asked for what cannot be read from the files.
 func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
-	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}, Listen: listen(o.Listen)}
+	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}, Listen: listen(o.Listen),
+		Security: embedded.Security{SASL: o.Security.SASL, Cert: o.Security.Cert, Key: o.Security.Key, ClientCA: o.Security.ClientCA}}
 	if o.Access == cli.Own {
 		return own(eo)
 	}
@@ -95,9 +97,9 @@ func besides(h store.Holder) string {
 	return fmt.Sprintf("process %d writes here", h.PID)
 }
 
-// meet speaks to the broker at an address.
+// meet speaks to the broker at an address, whatever address it tells clients: that may be one for others.
 func meet(address string, logs groups.Logs, tell func()) (embedded.Owner, error) {
-	c, err := remote.New([]string{address}, remote.Options{Version: version()})
+	c, err := client(address)
 	if err != nil {
 		return embedded.Owner{}, err
 	}
@@ -106,6 +108,12 @@ func meet(address string, logs groups.Logs, tell func()) (embedded.Owner, error)
 		Topics: c, Configs: c, Groups: gs, Records: c, Members: joiner{c},
 		Close: func() error { return errors.Join(c.Close(), gs.Close()) },
 	}, nil
+}
+
+func client(address string) (*remote.Client, error) {
+	return remote.New([]string{address}, remote.Options{Version: version(), Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}})
 }
 
 // joiner is a client as one that joins groups.
@@ -132,7 +140,7 @@ func join(src model.Source) (model.Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
-	c, err := remote.New([]string{info.Address}, remote.Options{Version: version()})
+	c, err := client(info.Address)
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}

@@ -16,7 +16,7 @@ func (a *Attached) Info(ctx context.Context) (model.Info, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.link == nil {
-		info.ReadOnly, info.State = true, fmt.Sprintf("process %d, which had it open, has ended", a.last.PID)
+		info.ReadOnly, info.State = true, fmt.Sprintf("process %d has ended", a.last.PID)
 		return info, err
 	}
 	info.Address, info.State = a.link.holder.Address, fmt.Sprintf("attached to process %d", a.last.PID)
