@@ -153,16 +153,20 @@ func (e *Engine) settle() error {
 	}
 	var deleted []string
 	for _, i := range list {
-		switch err := e.settleOne(i); {
-		case err != nil:
+		gone, err := e.settleOne(i)
+		if err != nil {
 			return fmt.Errorf("settle %s of topic %s: %w", i.what, i.topic, err)
-		case i.what == intentDelete:
+		}
+		if gone && i.what == intentDelete {
 			deleted = append(deleted, i.topic)
 		}
 	}
 	if e.o.Forget != nil && len(deleted) > 0 {
 		if err := e.o.Forget(deleted); err != nil {
-			return fmt.Errorf("settle the deletion of topics: %w", err)
+			e.notice(fmt.Sprintf("topics that were deleted are not forgotten yet: %v", err))
+			// The next start tries again.
+			e.intents = slices.DeleteFunc(list, func(i intent) bool { return i.what != intentDelete })
+			return e.syncDirs()
 		}
 	}
 	for _, d := range e.dirs {
@@ -173,49 +177,63 @@ func (e *Engine) settle() error {
 	return e.syncDirs()
 }
 
-// settleOne undoes what was being made, and finishes what was being deleted.
-func (e *Engine) settleOne(i intent) error {
-	folders, written, err := e.foldersOf(i)
+// settleOne undoes what was being made, and finishes what was being deleted. It reports whether there is no topic of the
+// name afterwards.
+func (e *Engine) settleOne(i intent) (gone bool, err error) {
+	found, err := e.concerned(i)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if i.what == intentDelete {
-		for _, path := range folders {
+	switch {
+	case i.what == intentDelete:
+		for _, path := range found.folders {
 			dir, _ := layout.ParseDirName(filepath.Base(path))
 			if _, err := rename(path, dir.TP); err != nil {
-				return err
+				return false, err
 			}
 		}
-		e.notice(fmt.Sprintf("topic %s: its deletion was cut short, and is done now", i.topic))
-		return e.unsave(i.topic)
-	}
-	if written {
-		return nil // it was done, and in use: the power failed before the disk knew that the line was struck out
-	}
-	for _, path := range folders {
-		if err := os.RemoveAll(path); err != nil {
-			return err
+	case found.written:
+		return false, nil // it was done, and in use: the power failed before the disk knew that the line was struck out
+	default:
+		for _, path := range found.folders {
+			if err := os.RemoveAll(path); err != nil {
+				return false, err
+			}
 		}
 	}
 	if i.what == intentGrow {
 		e.notice(fmt.Sprintf("topic %s: its growth beyond %d partitions was cut short, and is undone", i.topic, i.from))
-		return nil
+		return false, nil
 	}
-	e.notice(fmt.Sprintf("topic %s: its creation was cut short, and is undone", i.topic))
-	return e.unsave(i.topic)
+	if found.other {
+		return false, nil
+	}
+	if i.what == intentDelete {
+		e.notice(fmt.Sprintf("topic %s: its deletion was cut short, and is done now", i.topic))
+	} else {
+		e.notice(fmt.Sprintf("topic %s: its creation was cut short, and is undone", i.topic))
+	}
+	return true, e.unsave(i.topic)
 }
 
-// foldersOf returns the folders that an intent concerns, and whether any of them holds records.
-func (e *Engine) foldersOf(i intent) (folders []string, written bool, err error) {
+// concerned is what an intent has to do with.
+type concerned struct {
+	folders []string
+	written bool // one of them holds records
+	other   bool // there is another topic of that name
+}
+
+// concerned looks for what an intent concerns.
+func (e *Engine) concerned(i intent) (c concerned, err error) {
 	for _, d := range e.dirs {
 		f, err := os.Open(d.path)
 		if err != nil {
-			return nil, false, err
+			return c, err
 		}
 		names, err := f.Readdirnames(-1)
 		_ = f.Close()
 		if err != nil {
-			return nil, false, err
+			return c, err
 		}
 		for _, name := range names {
 			dir, ok := layout.ParseDirName(name)
@@ -225,16 +243,17 @@ func (e *Engine) foldersOf(i intent) (folders []string, written bool, err error)
 			path := filepath.Join(d.path, name)
 			b, err := os.ReadFile(filepath.Join(path, layout.PartitionMetaFile))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, false, err
+				return c, err
 			}
 			if id, err := layout.ParsePartitionMeta(b); err == nil && id != i.id {
-				continue // another topic of that name
+				c.other = true
+				continue
 			}
-			folders = append(folders, path)
-			written = written || holdsRecords(path)
+			c.folders = append(c.folders, path)
+			c.written = c.written || holdsRecords(path)
 		}
 	}
-	return folders, written, nil
+	return c, nil
 }
 
 // holdsRecords reports whether any .log in a folder has bytes in it.

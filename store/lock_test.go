@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		holdChild()
 	case "append":
 		appendChild()
+	case "topics":
+		topicsChild()
 	default:
 		fmt.Fprintln(os.Stderr, "no such child:", job)
 		os.Exit(2)
