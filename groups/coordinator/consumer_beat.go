@@ -44,6 +44,13 @@ func (o ConsumerOptions) withDefaults() ConsumerOptions {
 	return o
 }
 
+// full reports whether a group of that many members takes no more.
+func (o *ConsumerOptions) full(members int) bool { return o.MaxSize > 0 && members >= o.MaxSize }
+
+func (o *ConsumerOptions) refuseFull() ConsumerBeaten {
+	return refuse(groups.GroupMaxSizeReached, "The consumer group has reached its maximum capacity of %d members.", o.MaxSize)
+}
+
 // ConsumerBeat is a ConsumerGroupHeartbeat. What is nil was not said: it is as it was.
 type ConsumerBeat struct {
 	Version      int16
@@ -58,6 +65,8 @@ type ConsumerBeat struct {
 	Assignor     *string
 	Owned        assign.Assignment // ascending
 	Client, Host string
+
+	regex *regexp.Regexp // of Pattern, by check
 }
 
 // ConsumerBeaten answers a ConsumerBeat.
@@ -102,6 +111,12 @@ func (b *ConsumerBeat) check(o ConsumerOptions) ConsumerBeaten {
 	case b.Assignor != nil && !slices.Contains(o.Assignors, *b.Assignor):
 		return refuse(groups.UnsupportedAssignor, "ServerAssignor %s is not supported. Supported assignors: %s.", *b.Assignor, strings.Join(o.Assignors, ", "))
 	}
+	if b.Pattern != nil && *b.Pattern != "" {
+		var err error
+		if b.regex, err = compile(*b.Pattern); err != nil {
+			return refuse(groups.InvalidRegularExpression, "SubscribedTopicRegex `%s` is not a valid regular expression: %v.", *b.Pattern, err)
+		}
+	}
 	return ConsumerBeaten{}
 }
 
@@ -118,22 +133,15 @@ func (g *consumerGroup) beat(b *ConsumerBeat, o ConsumerOptions, topics Topics, 
 	if b.Epoch < 0 {
 		return g.leave(b)
 	}
-	if m := g.members[b.Member]; m == nil && o.MaxSize > 0 && len(g.members) >= o.MaxSize {
-		return refuse(groups.GroupMaxSizeReached, "The consumer group has reached its maximum capacity of %d members.", o.MaxSize), false
-	}
-	var regex *regexp.Regexp
-	if b.Pattern != nil && *b.Pattern != "" {
-		var err error
-		if regex, err = compile(*b.Pattern); err != nil {
-			return refuse(groups.InvalidRegularExpression, "SubscribedTopicRegex `%s` is not a valid regular expression: %v.", *b.Pattern, err), false
-		}
+	if o.full(len(g.members)) && g.members[b.Member] == nil {
+		return o.refuseFull(), false
 	}
 	m, joined, out := g.find(b)
 	if m == nil {
 		return out, false
 	}
 	read := g.subscribed(m, nil)
-	updated, renamed, repatterned := m.update(b, regex)
+	updated, renamed, repatterned := m.update(b)
 	g.put(m)
 	changed = joined || updated
 	if renamed || repatterned || g.stale(topics) {
@@ -227,7 +235,7 @@ func (m *consumerMember) fence(b *ConsumerBeat) ConsumerBeaten {
 }
 
 // update takes in what a heartbeat says of its member.
-func (m *consumerMember) update(b *ConsumerBeat, regex *regexp.Regexp) (updated, renamed, repatterned bool) {
+func (m *consumerMember) update(b *ConsumerBeat) (updated, renamed, repatterned bool) {
 	set := func(to *string, from *string) {
 		if from != nil && *to != *from {
 			*to, updated = *from, true
@@ -248,7 +256,7 @@ func (m *consumerMember) update(b *ConsumerBeat, regex *regexp.Regexp) (updated,
 		}
 	}
 	if b.Pattern != nil && *b.Pattern != m.pattern {
-		m.pattern, m.regex, updated, repatterned = *b.Pattern, regex, true, true
+		m.pattern, m.regex, updated, repatterned = *b.Pattern, b.regex, true, true
 	}
 	if m.classic != nil {
 		m.classic, updated = nil, true

@@ -13,61 +13,61 @@ import (
 // joinOther serves a join of a classic client in a consumer group: it is a member like the others, but that it learns of
 // a new target by a heartbeat, says what it has by joining, and fetches what it gets by syncing.
 func (c *Coordinator) joinOther(g *group, r JoinRequest) (JoinAnswer, <-chan JoinAnswer) {
-	return g.kind.(*consumerKind).join(r), nil
+	k := g.kind.(*consumerKind)
+	a, m := k.joinClassic(&r, *k.o, c.o.Topics, time.Now())
+	if m == nil || k.toClassic(m) {
+		return a, nil
+	}
+	k.arm(m.end())
+	if err := k.save(); err != nil {
+		return JoinAnswer{Code: groups.CoordinatorNotAvailable}, nil
+	}
+	a.write = k.write
+	return a, nil
 }
 
-func (k *consumerKind) join(r JoinRequest) JoinAnswer {
-	fail := func(code groups.Code) JoinAnswer { return JoinAnswer{Code: code, MemberID: r.Member} }
-	if limit := k.o.MaxSize; limit > 0 && len(k.members) >= limit && k.members[r.Member] == nil {
+// joinClassic is a step of a classic member: it takes in what it subscribes to and has, and gives it an epoch. m is nil
+// where it is not let in.
+func (g *consumerGroup) joinClassic(r *JoinRequest, o ConsumerOptions, topics Topics, now time.Time) (a JoinAnswer, m *consumerMember) {
+	fail := func(code groups.Code) (JoinAnswer, *consumerMember) { return JoinAnswer{Code: code}, nil }
+	if o.full(len(g.members)) && g.members[r.Member] == nil {
 		return fail(groups.GroupMaxSizeReached)
 	}
-	if r.local != nil || !k.supports(r) {
+	if r.local != nil || !g.supports(r) {
 		return fail(groups.InconsistentGroupProtocol)
 	}
 	if r.Member == "" && r.Instance == "" && r.KnowsID {
-		return JoinAnswer{Code: groups.MemberIDRequired, MemberID: newUUID()}
+		return JoinAnswer{Code: groups.MemberIDRequired, MemberID: newUUID()}, nil
 	}
 	sub, ok := parseClassicSubscription(r.Protocols[0].Metadata)
 	if !ok {
 		return fail(groups.InconsistentGroupProtocol)
 	}
-	m, code := k.findClassic(r)
+	m, code := g.findClassic(r)
 	if code != groups.None {
 		return fail(code)
 	}
-	now := time.Now()
 	renamed := m.updateClassic(r, sub)
-	k.put(m)
-	if renamed || k.stale(k.topics()) {
-		if k.refresh(k.topics()) || renamed {
-			k.epoch++
+	g.put(m)
+	if renamed || g.stale(topics) {
+		if g.refresh(topics) || renamed {
+			g.epoch++
 		}
 	}
-	k.aim(k.o.Assignors[0])
-	k.reconcile(m, k.byID(sub.owned), true, now)
+	g.aim(o.Assignors[0])
+	g.reconcile(m, byID(sub.owned, topics), true, now)
 	m.expires = now.Add(m.classic.session)
 	m.classic.joinBy, m.classic.syncBy = time.Time{}, now.Add(m.rebalance)
-	a := JoinAnswer{Generation: m.epoch, ProtocolType: consumerType, Protocol: m.classic.protocols[0].Name, MemberID: m.id}
-	if k.toClassic(m) {
-		return a
-	}
-	k.arm(m.end())
-	if err := k.save(); err != nil {
-		return fail(groups.CoordinatorNotAvailable)
-	}
-	a.write = k.write
-	return a
+	return JoinAnswer{Generation: m.epoch, ProtocolType: consumerType, Protocol: m.classic.protocols[0].Name, MemberID: m.id}, m
 }
 
-func (k *consumerKind) topics() Topics { return k.g.c.o.Topics }
-
 // supports reports whether a classic member's protocols suit the group: one must be known to all its classic members.
-func (k *consumerKind) supports(r JoinRequest) bool {
+func (g *consumerGroup) supports(r *JoinRequest) bool {
 	if r.ProtocolType != consumerType {
 		return false
 	}
 	return slices.ContainsFunc(r.Protocols, func(p Protocol) bool {
-		for _, m := range k.members {
+		for _, m := range g.members {
 			if m.classic != nil && !slices.ContainsFunc(m.classic.protocols, func(q Protocol) bool { return p.Name == q.Name }) {
 				return false
 			}
@@ -77,9 +77,9 @@ func (k *consumerKind) supports(r JoinRequest) bool {
 }
 
 // findClassic returns the member that joins, making it where it is new.
-func (k *consumerKind) findClassic(r JoinRequest) (*consumerMember, groups.Code) {
+func (g *consumerGroup) findClassic(r *JoinRequest) (*consumerMember, groups.Code) {
 	if r.Instance == "" {
-		m := k.members[r.Member]
+		m := g.members[r.Member]
 		if m == nil {
 			m = &consumerMember{id: r.Member}
 			if m.id == "" {
@@ -88,12 +88,12 @@ func (k *consumerKind) findClassic(r JoinRequest) (*consumerMember, groups.Code)
 		}
 		return m, groups.None
 	}
-	old := k.members[k.static[r.Instance]]
+	old := g.members[g.static[r.Instance]]
 	switch {
 	case r.Member == "" && old == nil:
 		return &consumerMember{id: newUUID(), instance: r.Instance}, groups.None
 	case r.Member == "":
-		return k.replace(old, newUUID()), groups.None
+		return g.replace(old, newUUID()), groups.None
 	case old == nil:
 		return nil, groups.UnknownMemberID
 	case old.id != r.Member:
@@ -103,7 +103,7 @@ func (k *consumerKind) findClassic(r JoinRequest) (*consumerMember, groups.Code)
 }
 
 // updateClassic takes in what a join says of its member, and reports whether it subscribes to other topics than before.
-func (m *consumerMember) updateClassic(r JoinRequest, sub classicSubscription) (renamed bool) {
+func (m *consumerMember) updateClassic(r *JoinRequest, sub classicSubscription) (renamed bool) {
 	m.client, m.host, m.rebalance = r.Client, r.Host, max(r.Rebalance, 0)
 	if sub.rack != "" {
 		m.rack = sub.rack
@@ -116,67 +116,75 @@ func (m *consumerMember) updateClassic(r JoinRequest, sub classicSubscription) (
 	return renamed
 }
 
-// byID returns partitions by the ids of their topics.
-func (g *consumerGroup) byID(tps []model.TopicPartition) assign.Assignment {
+// byID returns partitions by the ids of their topics; those of topics that are gone are left out. tps are sorted.
+func byID(tps []model.TopicPartition, topics Topics) assign.Assignment {
 	a := assign.Assignment{}
-	for _, tp := range tps { // sorted
-		if info, ok := g.topics[tp.Topic]; ok && tp.Partition >= 0 {
-			a[info.id] = append(a[info.id], tp.Partition)
+	for i := 0; i < len(tps); {
+		name := tps[i].Topic
+		id, _, ok := topics.Topic(name)
+		for ; i < len(tps) && tps[i].Topic == name; i++ {
+			if ok && tps[i].Partition >= 0 {
+				a[id] = append(a[id], tps[i].Partition)
+			}
 		}
 	}
 	return a
 }
 
 // knownClassic finds a classic member as a request names it.
-func (k *consumerKind) knownClassic(id, instance string) (*consumerMember, groups.Code) {
+func (g *consumerGroup) knownClassic(id, instance string) (*consumerMember, groups.Code) {
 	if instance != "" {
-		switch owner, ok := k.static[instance]; {
+		switch owner, ok := g.static[instance]; {
 		case !ok:
 			return nil, groups.UnknownMemberID
 		case owner != id:
 			return nil, groups.FencedInstanceID
 		}
 	}
-	if m := k.members[id]; m != nil && m.classic != nil {
+	if m := g.members[id]; m != nil && m.classic != nil {
 		return m, groups.None
 	}
 	return nil, groups.UnknownMemberID
 }
 
-// syncOther serves a sync in a consumer group: the answer is what the member has.
+// syncOther serves a sync in a consumer group.
 func (c *Coordinator) syncOther(g *group, r SyncRequest) (SyncAnswer, <-chan SyncAnswer) {
 	k := g.kind.(*consumerKind)
-	m, code := k.knownClassic(r.Member, r.Instance)
+	a := k.syncClassic(&r, time.Now())
+	k.watch(r.Member)
+	a.write = k.write
+	return a, nil
+}
+
+// syncClassic answers with what a classic member has.
+func (g *consumerGroup) syncClassic(r *SyncRequest, now time.Time) SyncAnswer {
+	m, code := g.knownClassic(r.Member, r.Instance)
 	switch {
 	case code != groups.None:
-		return SyncAnswer{Code: code}, nil
+		return SyncAnswer{Code: code}
 	case r.Generation != m.epoch:
-		return SyncAnswer{Code: groups.IllegalGeneration}, nil
+		return SyncAnswer{Code: groups.IllegalGeneration}
 	case r.ProtocolType != nil && *r.ProtocolType != consumerType, r.Protocol != nil && *r.Protocol != m.classic.protocols[0].Name:
-		return SyncAnswer{Code: groups.InconsistentGroupProtocol}, nil
-	case k.epoch > m.epoch && m.state != memberUnrevoked:
-		k.rejoin(m)
-		return SyncAnswer{Code: groups.RebalanceInProgress}, nil
+		return SyncAnswer{Code: groups.InconsistentGroupProtocol}
+	case g.epoch > m.epoch && m.state != memberUnrevoked:
+		m.rejoin(now)
+		return SyncAnswer{Code: groups.RebalanceInProgress}
 	}
 	m.classic.syncBy = time.Time{}
-	m.expires = time.Now().Add(m.classic.session)
-	return SyncAnswer{
-		ProtocolType: consumerType, Protocol: m.classic.protocols[0].Name,
-		Assignment: k.classicAssignment(m, m.current), write: k.write,
-	}, nil
+	m.expires = now.Add(m.classic.session)
+	return SyncAnswer{ProtocolType: consumerType, Protocol: m.classic.protocols[0].Name, Assignment: g.classicAssignment(m, m.current)}
 }
 
 // rejoin gives a classic member its rebalance's time to join anew.
-func (k *consumerKind) rejoin(m *consumerMember) {
+func (m *consumerMember) rejoin(now time.Time) {
 	if m.classic.joinBy.IsZero() {
-		m.classic.joinBy = time.Now().Add(m.rebalance)
-		k.arm(m.end())
+		m.classic.joinBy = now.Add(m.rebalance)
 	}
 }
 
 // classicAssignment encodes an assignment as the member's own protocol does.
-func (k *consumerKind) classicAssignment(m *consumerMember, a assign.Assignment) []byte {
-	names := k.names()
+func (g *consumerGroup) classicAssignment(m *consumerMember, a assign.Assignment) []byte {
+	names := g.names()
 	var tps []model.TopicPartition
 	for t, ps := range a {
 		for _, p := range ps {
@@ -193,28 +201,38 @@ func (k *consumerKind) classicAssignment(m *consumerMember, a assign.Assignment)
 	return b
 }
 
-// heartbeatOther serves a classic heartbeat in a consumer group. The member is to join anew when there is a newer target,
-// something to give up, or something to be had that others have given up.
+// heartbeatOther serves a classic heartbeat in a consumer group.
 func (c *Coordinator) heartbeatOther(g *group, member, instance string, generation int32) groups.Code {
 	k := g.kind.(*consumerKind)
-	m, code := k.knownClassic(member, instance)
-	switch {
-	case code != groups.None:
-		return code
-	case generation != m.epoch:
-		return groups.IllegalGeneration
-	}
-	m.expires = time.Now().Add(m.classic.session)
-	if k.stale(k.topics()) && k.refresh(k.topics()) {
-		k.epoch++
-		k.aim(k.o.Assignors[0])
+	code, changed := k.beatClassic(member, instance, generation, *k.o, c.o.Topics, time.Now())
+	k.watch(member)
+	if changed {
 		_ = k.save() // a sign of life does not fail for it: the next step stores it
 	}
-	if m.epoch < k.epoch || m.state == memberUnrevoked || m.state == memberUnreleased && !k.waits(m) {
-		k.rejoin(m)
-		return groups.RebalanceInProgress
+	return code
+}
+
+// beatClassic says whether a classic member is to join anew: when there is a newer target, something to give up, or
+// something to be had that others have given up.
+func (g *consumerGroup) beatClassic(member, instance string, generation int32, o ConsumerOptions, topics Topics, now time.Time) (code groups.Code, changed bool) {
+	m, code := g.knownClassic(member, instance)
+	switch {
+	case code != groups.None:
+		return code, false
+	case generation != m.epoch:
+		return groups.IllegalGeneration, false
 	}
-	return groups.None
+	m.expires = now.Add(m.classic.session)
+	if g.stale(topics) && g.refresh(topics) {
+		g.epoch++
+		changed = true
+	}
+	changed = g.aim(o.Assignors[0]) || changed
+	if m.epoch < g.epoch || m.state == memberUnrevoked || m.state == memberUnreleased && !g.waits(m) {
+		m.rejoin(now)
+		return groups.RebalanceInProgress, changed
+	}
+	return groups.None, changed
 }
 
 // waits reports whether others still have partitions that a member is to get.

@@ -40,7 +40,7 @@ func (c *Coordinator) restoreConsumer(g *group, state []byte) kind {
 	}
 	k := newConsumerKind(g, cg)
 	k.start(*k.o, time.Now())
-	k.watch()
+	k.watchAll()
 	return k
 }
 
@@ -61,10 +61,17 @@ func (k *consumerKind) close() error {
 	return nil
 }
 
-// watch sees to it that members whose time is over are put out.
-func (k *consumerKind) watch() {
-	for _, m := range k.members {
+// watch sees to it that a member is put out when its time is over.
+func (k *consumerKind) watch(id string) {
+	if m := k.members[id]; m != nil {
 		k.arm(m.end())
+	}
+}
+
+// watchAll is watch for all members.
+func (k *consumerKind) watchAll() {
+	for id := range k.members {
+		k.watch(id)
 	}
 }
 
@@ -98,7 +105,7 @@ func (k *consumerKind) left() error {
 	if len(k.members) == 0 {
 		k.expiry.stop()
 	} else {
-		k.watch()
+		k.watchAll()
 	}
 	return k.save()
 }
@@ -153,9 +160,7 @@ func (c *Coordinator) consumerBeat(b *ConsumerBeat) (ConsumerBeaten, *groups.Wri
 	k := g.kind.(*consumerKind)
 	before := len(k.members)
 	out, changed := k.beat(b, *k.o, c.o.Topics, time.Now())
-	if m := k.members[out.Member]; m != nil {
-		k.arm(m.end())
-	}
+	k.watch(out.Member)
 	if changed || k.unsaved {
 		err := error(nil)
 		if len(k.members) < before {
@@ -196,6 +201,10 @@ func (c *Coordinator) consumerGroup(b *ConsumerBeat) (*group, ConsumerBeaten) {
 		}
 		g.kind = newConsumerKind(g, newConsumerGroup(g.id, epoch))
 	case *classic:
+		if c.o.Consumer.full(len(k.members)) && k.find(b.Member) == nil {
+			c.unlock(g)
+			return nil, c.o.Consumer.refuseFull()
+		}
 		converted := k.toConsumer()
 		if converted == nil {
 			c.unlock(g)
@@ -249,6 +258,9 @@ func (c *Coordinator) ConsumerDescribe(group string) ConsumerDescribed {
 func (c *Coordinator) MayFetch(group, member string, epoch int32) groups.Code {
 	g := c.lock(group)
 	if g == nil {
+		if known, err := c.s.Known(group); err == nil && known.Type == groups.TypeConsumer && (member != "" || epoch >= 0) {
+			return groups.UnknownMemberID
+		}
 		return groups.None
 	}
 	defer c.unlock(g)

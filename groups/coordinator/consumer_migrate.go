@@ -19,7 +19,7 @@ func (k *classic) toConsumer() *consumerKind {
 		k.halt()
 		return newConsumerKind(k.g, newConsumerGroup(k.g.id, 0))
 	}
-	if o.Migration != "bidirectional" && o.Migration != "upgrade" || k.protocolType != consumerType || o.MaxSize > 0 && len(k.members) > o.MaxSize {
+	if o.Migration != "bidirectional" && o.Migration != "upgrade" || k.protocolType != consumerType {
 		return nil
 	}
 	subs := make([]classicSubscription, len(k.members))
@@ -49,13 +49,13 @@ func (k *classic) toConsumer() *consumerKind {
 	for _, m := range k.members {
 		c := g.members[m.id]
 		// What an assignor gave to two goes to the first, and the other is told.
-		c.current, _ = g.free(g.byID(parseAssignment(m.assignment)))
+		c.current, _ = g.free(byID(parseAssignment(m.assignment), k.g.c.o.Topics))
 		c.target = c.current
 		g.own(c, c.current, g.epoch)
 	}
 	k.halt()
 	kind := newConsumerKind(k.g, g)
-	kind.watch()
+	kind.watchAll()
 	return kind
 }
 
@@ -111,5 +111,6 @@ func (k *consumerKind) toClassic(joined *consumerMember) bool {
 	}
 	// Where it cannot be stored, the members find the group as it was after the next start.
 	c.write, _ = k.g.post(c.blob())
+	k.write = c.write
 	return true
 }

@@ -45,8 +45,9 @@ func describedMember(m coordinator.ConsumerMember) kmsg.ConsumerGroupDescribeRes
 	if m.Rack != "" {
 		x.RackID = &m.Rack
 	}
-	if !m.Classic {
-		x.MemberType = 1
+	x.MemberType = 1
+	if m.Classic {
+		x.MemberType = 0
 	}
 	x.Assignment.TopicPartitions = describedParts(m.Assigned)
 	x.TargetAssignment.TopicPartitions = describedParts(m.Target)
