@@ -19,7 +19,8 @@
 //
 // View reads, of a live broker's folder as well as of a dead one's or of our own. It is a snapshot: what has grown since
 // is seen by the View that Refresh or Grown returns. Log writes: it appends, rolls, keeps epochs and producers, deletes
-// by retention, and recovers. Reads never go through it.
+// by retention, and recovers. What is shown never goes through it; what clients fetch does: as a Slice, which is a part
+// of a file, never of memory.
 //
 // # Why
 //
@@ -47,8 +48,15 @@
 //     when someone asks for its start.
 //   - Batches that come together are indexed and rolled as if they had come one by one: what lies on disk must not depend
 //     on how full a socket was.
-//   - The leader epoch rises at the first append of a run, not at every start as a lone broker's does: a log that is only
-//     looked at stays as it is.
+//   - The leader epoch of a run is one more than the last one's, as a lone broker's, but it has its line in the file from the
+//     first append on only: a log that is only looked at stays as it is.
+//   - A Slice is taken without the appender's lock: what may be read, and up to which byte, is published in one value after
+//     the bytes were written, and the segments in another that is made anew after a roll or a deletion.
+//   - Files that are fetched from stay open, a bounded number for all logs, and by references: retention and compaction
+//     rename and remove them while they are sent, and the bytes stay what they were.
+//   - A Slice begins with a whole batch and may end within one, as a broker's answer does: it need not be walked through to
+//     know where its last batch ends.
+//   - Who waits for a log says which offset must be passed, so that an append wakes nobody who would find nothing.
 //   - After a flush that failed no later one is believed: the system may have dropped the pages, and says so only once.
 //   - All that was recovered waits for a flush again, though it could be read: what a killed process wrote may lie in the
 //     system's memory only, and the recovery point says what is on the disk.

@@ -138,7 +138,7 @@ func BenchmarkFetch(b *testing.B) {
 			limits := []net.Conn{dial(bareFile(b, f, size, fi.Size(), readWrite)), dial(bareFile(b, f, size, fi.Size(), kernelCopy))}
 			end := c.end("bench", 0)
 			asks := fetchFrames(size, fi.Size(), end)
-			turn := int(max((64<<20)/size, 1))
+			turn := int(max((16<<20)/size, 1))
 			var ratios, kernel []float64
 			var took time.Duration
 			var got int64

@@ -81,7 +81,10 @@ func fetchParts(req *kmsg.FetchRequest) iter.Seq[fetchPart] {
 			n += len(req.Topics[i].Partitions)
 		}
 		var list []fetchPart
-		seen := make(map[fetchKey]int, n)
+		var seen map[fetchKey]int
+		if n > 1 {
+			list, seen = make([]fetchPart, 0, n), make(map[fetchKey]int, n)
+		}
 		for i := range req.Topics {
 			t := &req.Topics[i]
 			for j := range t.Partitions {

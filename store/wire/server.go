@@ -83,6 +83,7 @@ type Server struct {
 	stats    stats
 
 	sessions fetchSessions
+	copying  atomic.Int64 // bytes of the buffers that records are copied through
 
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
