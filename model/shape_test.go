@@ -63,7 +63,6 @@ var outside = map[string][]string{
 	"github.com/twmb/franz-go/pkg/kerr":         {"store/wire", "store/remote", "store/delivery"},
 	"github.com/twmb/franz-go/pkg/kgo":          {"store/remote", "store/delivery"},
 	"github.com/twmb/franz-go/pkg/kadm":         {"store/remote"},
-	"github.com/xdg-go/scram":                   {"store/wire"},
 	"github.com/charmbracelet/bubbles/table":    {},
 	"github.com/charmbracelet/bubbles/list":     {},
 	"github.com/charmbracelet/x/exp/teatest":    {},

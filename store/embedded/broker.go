@@ -35,8 +35,9 @@ type Options struct {
 	// a free one.
 	Listen string
 	// AnyPort takes a free port where the one of Listen is taken, and says so in the notices of Info.
-	AnyPort bool
-	Wire    wire.Options
+	AnyPort  bool
+	Security Security
+	Wire     wire.Options // TLS and SASL are set here
 
 	txnStep func(next string) error // see txn.Options.Step; for tests
 }
@@ -144,21 +145,31 @@ func (b *Broker) open(o Options, broker layout.Broker, at place, ln net.Listener
 	run, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	b.done.Go(func() { b.tend(run) })
-	if ln != nil {
-		b.serve(o, at, ln)
+	if ln == nil {
+		return nil
+	}
+	if err := b.serve(o, at, ln); err != nil {
+		return errors.Join(err, b.Close())
 	}
 	return nil
 }
 
 // serve begins to serve Kafka clients.
-func (b *Broker) serve(o Options, at place, ln net.Listener) {
+func (b *Broker) serve(o Options, at place, ln net.Listener) (err error) {
 	wo := tuned(o.Wire, b.Engine.Broker().Known)
 	wo.Advertised = at.advertised
+	if wo.TLS, err = at.security.tls(); err != nil {
+		return err
+	}
+	if wo.SASL, err = at.security.sasl(b.db.Users()); err != nil {
+		return err
+	}
 	wo.Notice = b.Note
 	wo.Changed = func() { b.Announce(model.Change{Clients: true}) }
 	b.server = wire.Serve(ln, wire.Broker{
 		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: b.coordinator, Txns: b.txns, Users: b.db.Users(),
 	}, wo)
+	return nil
 }
 
 // Address returns where Kafka clients are served, "" for nowhere.

@@ -23,6 +23,7 @@ const defaultAddress = "127.0.0.1:9092"
 type place struct {
 	listen     string // HOST:PORT; "" for nowhere
 	advertised string // HOST:PORT that clients are told; "" for what they have dialled
+	security   Security
 	notices    []string
 }
 
@@ -48,7 +49,7 @@ func (e *TakenError) Error() string {
 
 // place finds out where to listen. Errors wrap model.ErrInvalid.
 func (o Options) place(b layout.Broker) (place, error) {
-	p := place{listen: o.Listen, advertised: o.Wire.Advertised}
+	p := place{listen: o.Listen, advertised: o.Wire.Advertised, security: o.Security}
 	if o.Listen == DefaultListen {
 		var err error
 		if p, err = o.fromProperties(b); err != nil {
@@ -62,26 +63,25 @@ func (o Options) place(b layout.Broker) (place, error) {
 	if err != nil {
 		return p, fmt.Errorf("%w --listen %q: want HOST:PORT, as %s", model.ErrInvalid, p.listen, defaultAddress)
 	}
+	if p.security.Safe() {
+		return p, nil
+	}
 	return p, loopback(p.listen, host)
 }
 
 // fromProperties takes the place from the server.properties. One listener is served; the others are told.
 func (o Options) fromProperties(b layout.Broker) (place, error) {
-	p := place{listen: defaultAddress, advertised: o.Wire.Advertised}
+	p := place{listen: defaultAddress, advertised: o.Wire.Advertised, security: o.Security}
 	name := "PLAINTEXT"
-	if len(b.Listeners) > 0 {
-		p.listen = ""
-		for _, l := range b.Listeners {
-			if p.listen == "" && l.Protocol == "PLAINTEXT" {
-				p.listen, name = l.Address(), l.Name
-				continue
+	for i, l := range b.Listeners {
+		if i == 0 {
+			p.listen, name = l.Address(), l.Name
+			if err := p.security.take(l.Protocol, b.Secured); err != nil {
+				return p, fmt.Errorf("listener %s://%s in %s: %w", l.Name, l.Address(), o.Engine.Properties, err)
 			}
-			p.notices = append(p.notices, fmt.Sprintf("%s: listener %s://%s is not served: the first of PLAINTEXT is, and no other", o.Engine.Properties, l.Name, l.Address()))
+			continue
 		}
-		if p.listen == "" {
-			return p, fmt.Errorf("%w listeners in %s: none is PLAINTEXT, and clients cannot be asked yet who they are. Start with --listen %s, or --no-listen",
-				model.ErrInvalid, o.Engine.Properties, defaultAddress)
-		}
+		p.notices = append(p.notices, fmt.Sprintf("%s: listener %s://%s is not served: the first is, and no other", o.Engine.Properties, l.Name, l.Address()))
 	}
 	for _, l := range b.Advertised {
 		if l.Name == name && p.advertised == "" {
@@ -109,8 +109,8 @@ func loopback(address, host string) error {
 		}
 	}
 	_, port, _ := net.SplitHostPort(address) // it was split before
-	return fmt.Errorf("%w --listen %s: other machines could reach it, and clients cannot be asked yet who they are. "+
-		"Start with --listen 127.0.0.1:%s; from another machine, go through ssh -L %s:127.0.0.1:%s",
+	return fmt.Errorf("%w --listen %s: other machines could reach it, and would be asked nothing. Add --sasl, after strata user add NAME, "+
+		"and --tls-cert FILE; or start with --listen 127.0.0.1:%s and go through ssh -L %s:127.0.0.1:%s",
 		model.ErrInvalid, address, port, port, port)
 }
 

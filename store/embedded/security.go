@@ -5,9 +5,12 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/wire"
 )
 
@@ -23,6 +26,34 @@ type Security struct {
 
 // Safe reports whether other machines may be let in.
 func (s Security) Safe() bool { return s.SASL || s.Cert != "" }
+
+// take adds what a listener's protocol of a server.properties asks. Errors wrap model.ErrInvalid.
+func (s *Security) take(protocol string, b layout.Secured) error {
+	if protocol == "SASL_PLAINTEXT" || protocol == "SASL_SSL" {
+		s.SASL = true
+		for _, m := range b.Mechanisms {
+			if slices.Contains(wire.Mechanisms(), m) {
+				s.Mechanisms = append(s.Mechanisms, m)
+			}
+		}
+		if len(b.Mechanisms) > 0 && s.Mechanisms == nil {
+			return fmt.Errorf("%w sasl.enabled.mechanisms %s: want some of %s", model.ErrInvalid, strings.Join(b.Mechanisms, ","), strings.Join(wire.Mechanisms(), ","))
+		}
+	}
+	if (protocol == "SSL" || protocol == "SASL_SSL") && s.Cert == "" {
+		if b.Keystore == "" {
+			return fmt.Errorf("%w: it wants TLS, and there is no ssl.keystore.location with ssl.keystore.type=PEM", model.ErrInvalid)
+		}
+		s.Cert = b.Keystore
+		if b.ClientAuth {
+			if b.Truststore == "" {
+				return fmt.Errorf("%w: ssl.client.auth is required, and there is no ssl.truststore.location with ssl.truststore.type=PEM", model.ErrInvalid)
+			}
+			s.ClientCA = b.Truststore
+		}
+	}
+	return nil
+}
 
 // tls returns what connections are encrypted with, nil for nothing. Errors wrap model.ErrInvalid.
 func (s Security) tls() (*tls.Config, error) {

@@ -41,6 +41,7 @@ type Broker struct {
 
 	Listeners  []Listener // listeners (or host.name and port), without those of controllers; nil where the file does not say
 	Advertised []Listener // advertised.listeners
+	Secured    Secured
 
 	Unknown []string // keys that no broker knows, each in a sentence with the nearest known ones
 	Unused  []string // keys that brokers know and that have no effect here
@@ -83,6 +84,7 @@ func BrokerDefaults(props []Property) Broker {
 		}
 	}
 	s.listeners()
+	b.Secured = s.secured()
 	s.topics()
 	s.rest(props)
 	return b

@@ -98,3 +98,42 @@ func parseListener(word string, names map[string]string) (l Listener, ok bool) {
 	l.Host, l.Port, l.Protocol = host, int(n), names[l.Name]
 	return l, l.Protocol != ""
 }
+
+// Secured is what a server.properties says of how clients are told apart and hidden from others.
+type Secured struct {
+	Keystore   string   // ssl.keystore.location, where ssl.keystore.type is PEM: certificate and key
+	Truststore string   // ssl.truststore.location, where ssl.truststore.type is PEM
+	ClientAuth bool     // ssl.client.auth is required
+	Mechanisms []string // sasl.enabled.mechanisms; nil where the file does not say
+}
+
+// secured reads them. Java's keystores are not read: their types are told as invalid.
+func (s *settings) secured() Secured {
+	var out Secured
+	pem := func(location, kind string) string {
+		l, ok := s.take(location)
+		if !ok {
+			return ""
+		}
+		if t, ok := s.take(kind); !ok || !strings.EqualFold(strings.TrimSpace(t.Value), "PEM") {
+			s.invalid(l, "a PEM file, with "+kind+"=PEM")
+			return ""
+		}
+		return strings.TrimSpace(l.Value)
+	}
+	out.Keystore = pem("ssl.keystore.location", "ssl.keystore.type")
+	out.Truststore = pem("ssl.truststore.location", "ssl.truststore.type")
+	if p, ok := s.take("ssl.client.auth"); ok {
+		switch strings.TrimSpace(p.Value) {
+		case "required":
+			out.ClientAuth = true
+		case "none":
+		default:
+			s.invalid(p, "required or none")
+		}
+	}
+	if p, ok := s.take("sasl.enabled.mechanisms"); ok {
+		out.Mechanisms = SplitList(p.Value)
+	}
+	return out
+}

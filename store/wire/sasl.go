@@ -3,10 +3,7 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
-
-	"github.com/xdg-go/scram"
 
 	"github.com/strata-kafka/strata/groups"
 )
@@ -39,7 +36,7 @@ var errAuth = errors.New("invalid credentials")
 // exchange is an authentication under way.
 type exchange struct {
 	mechanism string
-	scram     *scram.ServerConversation // nil before the first message, and for PLAIN
+	scram     conversation
 }
 
 // mechanisms returns those that are offered.
@@ -65,41 +62,14 @@ func (x *exchange) step(o *SASL, message []byte) (answer []byte, user string, er
 		user, err = o.plain(message)
 		return nil, user, err
 	}
-	if x.scram == nil {
-		if x.scram, err = o.conversation(x.mechanism); err != nil {
-			return nil, "", err
-		}
-	}
-	text, err := x.scram.Step(string(message))
+	text, err := x.scram.step(o, x.mechanism, string(message))
 	if err != nil {
-		return nil, "", errAuth
+		return nil, "", err
 	}
-	if x.scram.Done() {
-		if !x.scram.Valid() {
-			return nil, "", errAuth
-		}
-		user = x.scram.Username()
+	if x.scram.done {
+		user = x.scram.user
 	}
 	return []byte(text), user, nil
-}
-
-// conversation begins a SCRAM exchange.
-func (o *SASL) conversation(mechanism string) (*scram.ServerConversation, error) {
-	hash := scram.SHA256
-	if mechanism == scramSHA512 {
-		hash = scram.SHA512
-	}
-	server, err := hash.NewServer(func(name string) (scram.StoredCredentials, error) {
-		c, ok, err := o.Users.Credential(name, mechanism)
-		if err != nil || !ok {
-			return scram.StoredCredentials{}, errors.Join(errAuth, err)
-		}
-		return scram.StoredCredentials{KeyFactors: scram.KeyFactors{Salt: string(c.Salt), Iters: c.Iterations}, StoredKey: c.StoredKey, ServerKey: c.ServerKey}, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("begin %s: %w", mechanism, err)
-	}
-	return server.NewConversation(), nil
 }
 
 // plain checks a PLAIN message (RFC 4616): authorization id, user, password, a zero byte between them.

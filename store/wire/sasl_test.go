@@ -5,10 +5,14 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/pbkdf2"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/binary"
 	"math/big"
 	"net"
@@ -180,6 +184,76 @@ func TestNoAuthenticationInTheOpen(t *testing.T) {
 	if r := x.ask(kmsg.NewPtrSASLAuthenticateRequest(), 2).(*kmsg.SASLAuthenticateResponse); r.ErrorCode != kerr.IllegalSaslState.Code {
 		t.Errorf("authenticate: %+v", r)
 	}
+}
+
+// TestNonceTwice has a client that sends its nonce twice, as librdkafka did until 2.6.1.
+func TestNonceTwice(t *testing.T) {
+	u, _ := usersOf(t)
+	cred, _, err := u.Credential("ada", scramSHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	salted, err := pbkdf2.Key(sha256.New, "ada's secret", cred.Salt, cred.Iterations, sha256.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		before, behind string
+		well           bool
+	}{
+		"once":             {"", "", true},
+		"twice":            {"fresh", "", true},
+		"something behind": {"", "x", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c conversation
+			o := &SASL{Users: u}
+			first, err := c.step(o, scramSHA256, "n,,n=ada,r=fresh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			nonce := strings.TrimPrefix(attribute(first, 0), "r=")
+			without := "c=biws,r=" + tc.before + nonce + tc.behind
+			mac := func(key []byte, text string) []byte {
+				m := hmac.New(sha256.New, key)
+				m.Write([]byte(text))
+				return m.Sum(nil)
+			}
+			key := mac(salted, "Client Key")
+			stored := sha256.Sum256(key)
+			signature := mac(stored[:], "n=ada,r=fresh,"+first+","+without)
+			for i := range key {
+				key[i] ^= signature[i]
+			}
+			_, err = c.step(o, scramSHA256, without+",p="+base64.StdEncoding.EncodeToString(key))
+			if (err == nil) != tc.well || c.done != tc.well {
+				t.Errorf("%v, done %v", err, c.done)
+			}
+		})
+	}
+}
+
+func FuzzScram(f *testing.F) {
+	f.Add("n,,n=ada,r=fresh", "c=biws,r=fresh,p=")
+	f.Add("y,a=ada,n=ada,r=", "c=biws,r=fresh,p=AAAA")
+	f.Add("p=tls-unique,,n==2C=3D,r=x,m=1", ",,,,")
+	f.Fuzz(func(t *testing.T, one, two string) {
+		var c conversation
+		o := &SASL{Users: everybody{}}
+		if _, err := c.step(o, scramSHA512, one); err != nil {
+			return
+		}
+		if _, err := c.step(o, scramSHA512, two); err == nil || c.done {
+			t.Errorf("%q and %q are taken", one, two)
+		}
+	})
+}
+
+// everybody has credentials that no password has.
+type everybody struct{}
+
+func (everybody) Credential(_, m string) (groups.Credential, bool, error) {
+	return groups.Credential{Mechanism: m, Iterations: 4096, Salt: []byte("salt"), StoredKey: make([]byte, 64), ServerKey: make([]byte, 64)}, true, nil
 }
 
 // certificate makes a certificate, signed by parent or by itself.

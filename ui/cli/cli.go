@@ -71,10 +71,17 @@ type DataOptions struct {
 	Properties string // a server.properties, or ""
 	Access     Access
 	Listen     string // HOST:PORT for Kafka clients; "" for nowhere, DefaultListen for what is usual
+	Security   Security
 }
 
 // DefaultListen is where the server.properties says, and 127.0.0.1:9092 where it does not.
 const DefaultListen = "default"
+
+// Security says what is asked of Kafka clients.
+type Security struct {
+	SASL                bool
+	Cert, Key, ClientCA string // PEM files
+}
 
 // DemoOptions says how to run the demo.
 type DemoOptions struct {
@@ -122,6 +129,7 @@ type options struct {
 	ascii      bool
 	listen     string // --listen
 	listens    string // the settings file's listen
+	security   Security
 	noListen   bool
 }
 
@@ -188,7 +196,7 @@ several log.dirs with commas), or an address in the embedded broker, like orders
 	a.listenFlags(root)
 	root.AddCommand(a.demoCmd(), a.topicsCmd(), a.partitionsCmd(), a.segmentsCmd(), a.batchesCmd(), a.readCmd(), a.tailCmd(),
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
-		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.consumeCmd(), a.deliveryCmd())
+		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.consumeCmd(), a.deliveryCmd(), a.userCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

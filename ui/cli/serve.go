@@ -17,6 +17,10 @@ import (
 func (a *app) listenFlags(c *cobra.Command) {
 	c.Flags().StringVar(&a.opts.listen, "listen", "", "HOST:PORT where Kafka clients are served, port 0 for a free one\n(default: listeners of --properties, else 127.0.0.1:9092)")
 	c.Flags().BoolVar(&a.opts.noListen, "no-listen", false, "serve no Kafka clients")
+	c.Flags().BoolVar(&a.opts.security.SASL, "sasl", false, "clients have to say who they are; see strata user")
+	c.Flags().StringVar(&a.opts.security.Cert, "tls-cert", "", "PEM file with the certificate by which clients know the broker")
+	c.Flags().StringVar(&a.opts.security.Key, "tls-key", "", "PEM file with its key (default: in the file of --tls-cert)")
+	c.Flags().StringVar(&a.opts.security.ClientCA, "tls-client-ca", "", "PEM file with what has to have signed the clients' certificates")
 }
 
 // listen returns where Kafka clients shall be served.
@@ -46,7 +50,7 @@ func (a *app) openToExplore(ctx context.Context, word string) (model.Source, err
 	if err != nil {
 		return nil, err
 	}
-	return a.eng.OpenData(ctx, DataOptions{Dir: a.opts.data, Properties: a.opts.properties, Access: Prefer, Listen: listen})
+	return a.eng.OpenData(ctx, DataOptions{Dir: a.opts.data, Properties: a.opts.properties, Access: Prefer, Listen: listen, Security: a.opts.security})
 }
 
 func (a *app) serveCmd() *cobra.Command {
@@ -78,7 +82,7 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) })
 	defer stop()
 	src, err := a.eng.OpenData(ctx, DataOptions{
-		DirOptions: DirOptions{Still: true}, Dir: a.opts.data, Properties: a.opts.properties, Access: Own, Listen: listen,
+		DirOptions: DirOptions{Still: true}, Dir: a.opts.data, Properties: a.opts.properties, Access: Own, Listen: listen, Security: a.opts.security,
 	})
 	if err != nil {
 		return err
