@@ -13,11 +13,12 @@ import (
 )
 
 // openTxns opens the transaction coordinator. It is there without a listener too: what was begun has to end.
-func (b *Broker) openTxns(broker layout.Broker) (err error) {
+func (b *Broker) openTxns(o Options, broker layout.Broker) (err error) {
 	b.txns, err = txn.New(txn.Options{
 		Store: b.db.Txns(), Markers: markers{b.Engine}, FirstID: b.firstProducerID,
 		MaxTimeout: time.Duration(broker.TxnMaxTimeoutMS) * time.Millisecond,
 		Expiry:     time.Duration(broker.TxnIDExpiryMS) * time.Millisecond,
+		Step:       o.txnStep,
 		Changed:    func(offsets bool) { b.Announce(model.Change{Transactions: true, Groups: offsets}) },
 	})
 	return err
