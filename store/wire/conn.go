@@ -12,12 +12,13 @@ import (
 	"path"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// conn is one client's connection. Everything but nc, ctx and facts is its goroutine's own.
+// conn is one client's connection. Everything but nc, ctx, end, facts and since is its goroutine's own.
 type conn struct {
 	s   *Server
 	nc  net.Conn
@@ -32,6 +33,7 @@ type conn struct {
 	reading time.Time
 	call    call
 	facts   facts
+	since   atomic.Int64  // ms, when the request began that may be waiting; 0 for none
 	user    string        // as authenticated; "" before, and where nobody has to be
 	sasl    *exchange     // an authentication under way
 	bare    bool          // it goes on without requests; see bareSASL
@@ -159,6 +161,10 @@ func (c *conn) one() error {
 	}
 	began := time.Now()
 	c.facts.request(cl, began, len(frame)+4)
+	if !a.quick {
+		c.since.Store(began.UnixMilli())
+		defer c.since.Store(0)
+	}
 	r, err := a.handle(c.s, cl)
 	failed := err != nil || isFailed(r)
 	c.s.stats.served(cl.key, time.Since(began)-cl.waited, failed)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -36,6 +37,16 @@ func startCore(t testing.TB, o Options, topics ...model.TopicSpec) *core {
 
 func startCoreIn(t testing.TB, dir string, o Options, topics ...model.TopicSpec) *core {
 	t.Helper()
+	return startAPIsIn(t, dir, apis(), o, topics...)
+}
+
+func startAPIs(t testing.TB, all map[kmsg.Key]api, o Options, topics ...model.TopicSpec) *core {
+	t.Helper()
+	return startAPIsIn(t, t.TempDir(), all, o, topics...)
+}
+
+func startAPIsIn(t testing.TB, dir string, all map[kmsg.Key]api, o Options, topics ...model.TopicSpec) *core {
+	t.Helper()
 	e, err := store.Open([]string{dir}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +65,7 @@ func startCoreIn(t testing.TB, dir string, o Options, topics ...model.TopicSpec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Serve(ln, Broker{Engine: e, Admin: e}, o)
+	s := serve(ln, Broker{Engine: e, Admin: e}, o, all)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -188,3 +199,35 @@ func (c *core) stored(topic string, partition int32) []byte {
 	}
 	return b
 }
+
+// await waits for a state.
+func (c *core) await(reached func() bool) {
+	c.t.Helper()
+	for begin := time.Now(); !reached(); runtime.Gosched() {
+		if time.Since(begin) > patience {
+			c.t.Fatal("it has not come to that")
+		}
+	}
+}
+
+// connections returns how many there are.
+func (c *core) connections() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.conns)
+}
+
+// waiting returns how many requests are being served that may wait.
+func (c *core) waiting() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.conns {
+		if conn.since.Load() != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// served returns how many requests of an API were served.
+func (c *core) served(k kmsg.Key) int64 { return c.stats.apis[k].count.Load() }

@@ -96,9 +96,11 @@ type Server struct {
 const closeWithin = 5 * time.Second
 
 // Serve begins to serve ln, which the Server closes.
-func Serve(ln net.Listener, b Broker, o Options) *Server {
+func Serve(ln net.Listener, b Broker, o Options) *Server { return serve(ln, b, o, apis()) }
+
+func serve(ln net.Listener, b Broker, o Options, all map[kmsg.Key]api) *Server {
 	o.settle()
-	s := &Server{b: b, o: o, ln: ln, apis: complete(apis()), conns: map[*conn]struct{}{}}
+	s := &Server{b: b, o: o, ln: ln, apis: complete(all), conns: map[*conn]struct{}{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.stats.begin(s.apis)
 	s.done.Go(s.accept)

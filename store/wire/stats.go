@@ -147,7 +147,6 @@ type facts struct {
 	tls                   bool
 	groups                []string
 	seenClient, seenTxn   string // the connection's own copies, to know a change without the lock
-	waiting               atomic.Bool
 }
 
 const noAcks = math.MinInt32
@@ -281,10 +280,32 @@ func (s *Server) tend() {
 			return
 		case now := <-tick.C:
 			s.sample(now.Sub(last), n%histogramTurn == 0)
+			s.letGo(now)
 			last = now
 			if s.o.Changed != nil && s.stats.moved.Swap(false) {
 				s.o.Changed()
 			}
+		}
+	}
+}
+
+// waitUnseen is how long a request may wait before its client is looked after.
+const waitUnseen = 2 * time.Second
+
+// letGo ends the waits for clients that have gone: a long poll, or a member's join, would hold their connections for as
+// long as they had asked for.
+func (s *Server) letGo(now time.Time) {
+	var waiting []*conn
+	s.mu.Lock()
+	for c := range s.conns {
+		if ms := c.since.Load(); ms != 0 && now.Sub(time.UnixMilli(ms)) > waitUnseen {
+			waiting = append(waiting, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range waiting {
+		if hasGone(c.nc) {
+			c.end()
 		}
 	}
 }
