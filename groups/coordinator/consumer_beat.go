@@ -22,6 +22,23 @@ type ConsumerOptions struct {
 	// Migration says which groups may be turned into the other kind while they have members: bidirectional, upgrade,
 	// downgrade or disabled; "" means bidirectional.
 	Migration string
+	// Own tells what a group was given of Session and Heartbeat, 0 for what it was not; nil means that no group was.
+	Own func(group string) (session, heartbeat time.Duration)
+}
+
+// of returns the options that a group goes by.
+func (o ConsumerOptions) of(group string) ConsumerOptions {
+	if o.Own == nil {
+		return o
+	}
+	session, heartbeat := o.Own(group)
+	if session > 0 {
+		o.Session = session
+	}
+	if heartbeat > 0 {
+		o.Heartbeat = heartbeat
+	}
+	return o
 }
 
 func (o ConsumerOptions) withDefaults() ConsumerOptions {

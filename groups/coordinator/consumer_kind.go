@@ -159,7 +159,7 @@ func (c *Coordinator) consumerBeat(b *ConsumerBeat) (ConsumerBeaten, *groups.Wri
 	defer c.unlock(g)
 	k := g.kind.(*consumerKind)
 	before := len(k.members)
-	out, changed := k.beat(b, *k.o, c.o.Topics, time.Now())
+	out, changed := k.beat(b, k.o.of(b.Group), c.o.Topics, time.Now())
 	k.watch(out.Member)
 	if changed || k.unsaved {
 		err := error(nil)

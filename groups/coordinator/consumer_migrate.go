@@ -89,7 +89,9 @@ func (k *consumerKind) toClassic(joined *consumerMember) bool {
 		return false // it has taken nobody's place
 	}
 	k.expiry.stop()
-	c := newClassic(k.g, groups.Known{Generation: k.epoch, ProtocolType: consumerType})
+	// Not the group's epoch, which has risen with what has just left: members that are up to date are to learn that they
+	// must join anew, not that they are out of date.
+	c := newClassic(k.g, groups.Known{Generation: k.assigned, ProtocolType: consumerType})
 	for _, id := range slices.Sorted(maps.Keys(k.members)) {
 		m := k.members[id]
 		target := m.target
