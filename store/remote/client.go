@@ -82,7 +82,7 @@ func (c *Client) base() []kgo.Opt {
 		kgo.ClientID(c.o.ClientID),
 		kgo.SoftwareNameAndVersion("strata", softwareVersion(c.o.Version)),
 		kgo.DialTimeout(c.o.DialTimeout),
-		kgo.RequestTimeoutOverhead(c.o.Timeout),
+		kgo.RequestTimeoutOverhead(min(c.o.Timeout, 15*time.Minute)),
 		kgo.RetryTimeout(c.o.Timeout),
 		kgo.RequestRetries(4),
 		kgo.MetadataMinAge(250 * time.Millisecond),

@@ -125,8 +125,8 @@ func (c *Client) unproduced(ctx context.Context, err error, topic string) error 
 	switch {
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
 		return c.why(ctx, c.nearest(ctx, err, topic, -1))
-	case errors.Is(err, kgo.ErrRecordTimeout), errors.Is(err, kgo.ErrRecordRetries):
-		return fmt.Errorf("no answer within %v: %w", c.o.Timeout, err)
+	case errors.Is(err, kgo.ErrRecordRetries) && ctx.Err() == nil:
+		return fmt.Errorf("tried again and again: %w", err)
 	}
 	return c.why(ctx, err)
 }
@@ -141,7 +141,7 @@ func (c *Client) producer(k producerKind) (*kgo.Client, error) {
 	if p := c.producers[k]; p != nil {
 		return p, nil
 	}
-	opts := append(c.base(), kgo.RecordDeliveryTimeout(c.o.Timeout), kgo.UnknownTopicRetries(1), kgo.RecordRetries(8), kgo.ProducerLinger(0))
+	opts := append(c.base(), kgo.AllowIdempotentProduceCancellation(), kgo.UnknownTopicRetries(1), kgo.RecordRetries(8), kgo.ProducerLinger(0))
 	if k.large {
 		opts = append(opts, kgo.ProducerBatchMaxBytes(100<<20))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -22,7 +21,14 @@ func (c *Client) TopicNames(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list topics: %w", c.why(ctx, err))
 	}
-	return slices.Sorted(maps.Keys(m.Topics)), nil
+	var names []string
+	for name, t := range m.Topics {
+		if !errors.Is(t.Err, kerr.UnknownTopicOrPartition) { // as one is remembered that was asked for in vain
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // CreateTopic makes a topic; the broker decides what the spec leaves open. ErrExists, ErrInvalid.
