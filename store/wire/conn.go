@@ -167,7 +167,14 @@ func (c *conn) one() error {
 	}
 	r, err := a.handle(c.s, cl)
 	failed := err != nil || isFailed(r)
-	c.s.stats.served(cl.key, time.Since(began)-cl.waited, failed)
+	took := time.Since(began) - cl.waited
+	if a.waits {
+		took = -1
+	}
+	c.s.stats.served(cl.key, took, failed)
+	if !failed {
+		cl.belongs()
+	}
 	if failed {
 		c.facts.errors.Add(1)
 	}
