@@ -137,9 +137,9 @@ func CheckBrokerConfig(c model.ConfigChange) error {
 	switch {
 	case !ok && !layout.KnownToBrokers(c.Name):
 		return nil
-	case !ok || d.Fixed:
+	case !ok:
 		return fmt.Errorf("%w change of %s: it has no effect here", model.ErrInvalid, c.Name)
-	case !d.Dynamic:
+	case d.Fixed || !d.Dynamic:
 		return fmt.Errorf("%w change of %s: it cannot be changed while the broker runs", model.ErrInvalid, c.Name)
 	case c.Unset:
 		return nil
@@ -152,7 +152,10 @@ func (e *Engine) AlterGroup(ctx context.Context, group string, changes []model.C
 	return e.alterDynamic(ctx, func(d *dynamic) (string, map[string]string, error) {
 		for _, c := range changes {
 			def, err := layout.GroupConfig(c.Name)
-			if err == nil && !c.Unset {
+			if c.Unset {
+				continue // a name that is not known any more can be taken back
+			}
+			if err == nil {
 				err = def.Validate(c.Value)
 			}
 			if err != nil {

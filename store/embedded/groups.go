@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/strata-kafka/strata/groups/coordinator"
@@ -17,10 +18,20 @@ func (b *Broker) openGroups(g layout.Groups) {
 		Topics: assignable{b.Engine},
 		Consumer: coordinator.ConsumerOptions{
 			Session: ms(g.ConsumerSessionMS), Heartbeat: ms(g.ConsumerHeartbeatMS), MaxSize: g.ConsumerMaxSize,
-			Assignors: g.ConsumerAssignors, Migration: g.ConsumerMigration,
+			Assignors: g.ConsumerAssignors, Migration: g.ConsumerMigration, Own: b.ownTimes,
 		},
 		Partitions: func(topic string) int32 { return int32(min(b.PartitionCount(topic), math.MaxInt32)) },
 	})
+}
+
+// ownTimes returns what a consumer group's own configs say, 0 for what they do not.
+func (b *Broker) ownTimes(group string) (session, heartbeat time.Duration) {
+	own := b.GroupConfigs(group)
+	ms := func(name string) time.Duration {
+		n, _ := strconv.ParseInt(own[name], 10, 64) // validated when it was set
+		return time.Duration(n) * time.Millisecond
+	}
+	return ms("consumer.session.timeout.ms"), ms("consumer.heartbeat.interval.ms")
 }
 
 // JoinHere makes a consumer in this process a member of a group, beside those that come from outside.

@@ -20,7 +20,7 @@ type BrokerDef struct {
 	Null bool
 	// Dynamic says that a broker takes a new value while it runs.
 	Dynamic bool
-	// Fixed says that a new value would mean nothing here, though Kafka's broker takes one.
+	// Fixed says that a new value is refused here, though Kafka's broker takes one while it runs.
 	Fixed bool
 }
 
@@ -113,10 +113,12 @@ func nodeConfigs() []BrokerDef {
 		d.Default = "true"
 		return d
 	}
+	node := brokerNumber(Int, "node.id", "", 0, "The id of this node, which its data directory keeps.")
+	roles := brokerText(List, "process.roles", "", "What this process is: there is one node, broker and controller in one.")
+	node.Null = true
 	return []BrokerDef{
-		brokerNumber(Int, "node.id", "1", 0, "The id of this node, which its data directory keeps."),
+		node, roles,
 		brokerNumber(Int, "broker.id", "-1", -1, "The id of this node, by its older name."),
-		brokerText(List, "process.roles", "broker,controller", "What this process is: there is one node, broker and controller in one."),
 		brokerText(String, "broker.rack", "", "Where the broker stands."),
 		on("auto.create.topics.enable", "A topic that a client asks for and that is not there is made, where the client allows it."),
 		on("delete.topic.enable", "Topics may be deleted."),
@@ -150,8 +152,14 @@ func storageConfigs() []BrokerDef {
 	recovery.Dynamic, recovery.Fixed = true, true
 	producers := brokerNumber(Int, "producer.id.expiration.ms", "86400000", 1, "A producer id that wrote nothing for so many ms is forgotten.")
 	producers.Dynamic, producers.Fixed = true, true
+	threads := brokerNumber(Int, "log.cleaner.threads", "1", 1, "How many logs are compacted at once.")
+	memory := brokerNumber(Long, "log.cleaner.dedupe.buffer.size", "134217728", 1<<20, "How many bytes of memory the keys of the logs that are being compacted may take.")
+	backoff := brokerNumber(Long, "log.cleaner.backoff.ms", "15000", 0, "What is to be compacted is looked for every so many ms.")
+	for _, d := range []*BrokerDef{&threads, &memory, &backoff} {
+		d.Dynamic, d.Fixed = true, true
+	}
 	return []BrokerDef{
-		cleaner, recovery, producers,
+		cleaner, threads, memory, backoff, recovery, producers,
 		brokerText(List, "log.dir", "", "The data directory, where log.dirs does not say."),
 		brokerText(List, "log.dirs", "", "The data directories."),
 		brokerNumber(Long, "log.retention.check.interval.ms", "300000", 1, "Retention is looked at every so many ms."),
@@ -170,13 +178,13 @@ func coordinatorConfigs() []BrokerDef {
 		brokerNumber(Int, "group.max.session.timeout.ms", "1800000", 1, "The greatest session timeout of a member of a classic group, ms."),
 		brokerNumber(Int, "group.max.size", "2147483647", 1, "How many members a classic group may have."),
 		brokerText(List, "group.consumer.assignors", "uniform,range", "The broker's assignors, the one that groups get which name none first."),
-		brokerNumber(Int, "group.consumer.assignment.interval.ms", "1000", 0, "A consumer group gets a new assignment every so many ms at most."),
 		brokerNumber(Int, "group.consumer.session.timeout.ms", "45000", 1, "A member of a consumer group that is silent for so many ms is put out."),
 		brokerNumber(Int, "group.consumer.min.session.timeout.ms", "45000", 1, "The least consumer.session.timeout.ms a group may set, ms."),
 		brokerNumber(Int, "group.consumer.max.session.timeout.ms", "60000", 1, "The greatest consumer.session.timeout.ms a group may set, ms."),
 		brokerNumber(Int, "group.consumer.heartbeat.interval.ms", "5000", 1, "A member of a consumer group is to be heard of every so many ms."),
 		brokerNumber(Int, "group.consumer.min.heartbeat.interval.ms", "5000", 1, "The least consumer.heartbeat.interval.ms a group may set, ms."),
 		brokerNumber(Int, "group.consumer.max.heartbeat.interval.ms", "15000", 1, "The greatest consumer.heartbeat.interval.ms a group may set, ms."),
+		brokerText(String, "group.consumer.migration.policy", "bidirectional", "Which groups may change their protocol while they have members: bidirectional, upgrade, downgrade or disabled."),
 		brokerNumber(Int, "group.consumer.max.size", "2147483647", 1, "How many members a consumer group may have."),
 		brokerNumber(Int, "offset.metadata.max.bytes", "4096", 0, "How long the text may be that is committed with an offset."),
 		brokerNumber(Int, "offsets.retention.minutes", "10080", 1, "The offsets of a group without members are forgotten after so many minutes."),
@@ -199,8 +207,6 @@ type GroupDef struct {
 // GroupConfigs returns the definitions of the configs of groups of the consumer protocol, by name.
 func GroupConfigs() []GroupDef {
 	return []GroupDef{
-		{ConfigDef: number(Int, "consumer.assignment.interval.ms", "1000", 0, "The group gets a new assignment every so many ms at most."),
-			Broker: "group.consumer.assignment.interval.ms"},
 		{ConfigDef: number(Int, "consumer.heartbeat.interval.ms", "5000", 1, "A member of the group is to be heard of every so many ms."),
 			Broker: "group.consumer.heartbeat.interval.ms", Least: "group.consumer.min.heartbeat.interval.ms", Most: "group.consumer.max.heartbeat.interval.ms"},
 		{ConfigDef: number(Int, "consumer.session.timeout.ms", "45000", 1, "A member of the group that is silent for so many ms is put out."),

@@ -20,15 +20,24 @@ func (s *Server) createPartitions(c *call) (reply, error) {
 	more := 0
 	for i := range req.Topics {
 		t := &req.Topics[i]
+		if seen[t.Topic] == 1 {
+			more = min(maxChanges+1, more+max(int(t.Count)-s.b.Engine.PartitionCount(t.Topic), 0))
+		}
+	}
+	for i := range req.Topics {
+		t := &req.Topics[i]
 		if answered[t.Topic] {
 			continue
 		}
 		answered[t.Topic] = true
 		var f fault
-		if seen[t.Topic] > 1 {
+		switch {
+		case seen[t.Topic] > 1:
 			f = refuse(kerr.InvalidRequest, "Duplicate topic name.")
-		} else {
-			f = s.growTopic(c, t, &more, req.ValidateOnly)
+		case more > maxChanges:
+			f = refuse(kerr.PolicyViolation, "Excessively large number of additional partitions per request: at most %d.", maxChanges)
+		default:
+			f = s.growTopic(c, t, req.ValidateOnly)
 		}
 		a := kmsg.NewCreatePartitionsResponseTopic()
 		a.Topic, a.ErrorCode, a.ErrorMessage = t.Topic, f.code, f.message()
@@ -37,8 +46,8 @@ func (s *Server) createPartitions(c *call) (reply, error) {
 	return r, nil
 }
 
-// growTopic adds a topic's partitions, of which more counts all that the request has asked for.
-func (s *Server) growTopic(c *call, t *kmsg.CreatePartitionsRequestTopic, more *int, validateOnly bool) fault {
+// growTopic adds a topic's partitions, or only says whether it could.
+func (s *Server) growTopic(c *call, t *kmsg.CreatePartitionsRequestTopic, validateOnly bool) fault {
 	have := s.b.Engine.PartitionCount(t.Topic)
 	if have == 0 && isVirtual(t.Topic) {
 		have = virtualPartitions
@@ -53,9 +62,6 @@ func (s *Server) growTopic(c *call, t *kmsg.CreatePartitionsRequestTopic, more *
 		return refuse(kerr.InvalidPartitions, "The topic %s currently has %d partition(s); %d would not be an increase.", t.Topic, have, count)
 	case layout.Internal(t.Topic):
 		return refuse(kerr.InvalidTopicException, "The topic %s is the broker's own.", t.Topic)
-	}
-	if *more = min(maxChanges+1, *more+count-have); *more > maxChanges {
-		return refuse(kerr.PolicyViolation, "Excessively large number of partitions in one request: at most %d.", maxChanges)
 	}
 	if t.Assignment != nil {
 		if len(t.Assignment) != count-have {

@@ -107,9 +107,9 @@ func (s *Server) staticConfigs() map[string]string {
 
 // listenConfigs adds what the listener itself goes by.
 func (s *Server) listenConfigs(m map[string]string) {
-	m["listeners"] = "PLAINTEXT://" + s.Address()
+	m["listeners"] = s.protocol() + "://" + s.Address()
 	if s.o.Advertised != "" {
-		m["advertised.listeners"] = "PLAINTEXT://" + s.o.Advertised
+		m["advertised.listeners"] = s.protocol() + "://" + s.o.Advertised
 	} else {
 		delete(m, "advertised.listeners")
 	}
@@ -128,6 +128,19 @@ func (s *Server) listenConfigs(m map[string]string) {
 	} else {
 		delete(m, "auto.create.topics.enable")
 	}
+}
+
+// protocol returns Kafka's name of how the listener is secured.
+func (s *Server) protocol() string {
+	switch {
+	case s.o.SASL != nil && s.o.TLS != nil:
+		return "SASL_SSL"
+	case s.o.SASL != nil:
+		return "SASL_PLAINTEXT"
+	case s.o.TLS != nil:
+		return "SSL"
+	}
+	return "PLAINTEXT"
 }
 
 // named reports whether a config is asked for; nil and empty ask for all.
