@@ -97,9 +97,13 @@ func besides(h store.Holder) string {
 	return fmt.Sprintf("process %d writes here", h.PID)
 }
 
-// meet speaks to the broker at an address, whatever address it tells clients: that may be one for others.
-func meet(address string, logs groups.Logs, tell func()) (embedded.Owner, error) {
-	c, err := client(address)
+// meet speaks to the broker that holds a directory.
+func meet(h store.Holder, logs groups.Logs, tell func()) (embedded.Owner, error) {
+	network, address := "tcp", h.Address
+	if h.Door != "" {
+		network, address = "unix", h.Door
+	}
+	c, err := client(network, address)
 	if err != nil {
 		return embedded.Owner{}, err
 	}
@@ -110,8 +114,13 @@ func meet(address string, logs groups.Logs, tell func()) (embedded.Owner, error)
 	}, nil
 }
 
-func client(address string) (*remote.Client, error) {
-	return remote.New([]string{address}, remote.Options{Version: version(), Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+// client speaks to the one broker at an address, whatever address that tells clients: it may be one for others.
+func client(network, address string) (*remote.Client, error) {
+	seed := address
+	if network == "unix" {
+		seed = "localhost:9092" // it is not dialled
+	}
+	return remote.New([]string{seed}, remote.Options{Version: version(), Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}})
 }
@@ -140,7 +149,7 @@ func join(src model.Source) (model.Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
-	c, err := client(info.Address)
+	c, err := client("tcp", info.Address)
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}

@@ -16,6 +16,8 @@ type Holder struct {
 	PID     int    `json:"pid"`
 	Started int64  `json:"started"` // ms
 	Address string `json:"address"` // where it listens; "" for nowhere
+	// Door is the socket by which the same user's processes come in where Address asks who they are; "" for none.
+	Door string `json:"door,omitempty"`
 }
 
 // LockedError says that another process has a data directory open for writing.
@@ -132,4 +134,16 @@ func LockHolder(dir string) (Holder, bool) {
 		h = Holder{PID: pid}
 	}
 	return h, true
+}
+
+// SetDoor writes down in the lock by which socket the same user's processes come in.
+func (e *Engine) SetDoor(door string) error {
+	for _, d := range e.dirs {
+		h := readHolder(d.lock.path)
+		h.Door = door
+		if err := d.lock.sign(h); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -48,9 +48,9 @@ type Owner struct {
 	Close   func() error
 }
 
-// Meet returns the broker at an address. It need not have connected. logs is where lags are counted; tell is called when
+// Meet returns the broker of a holder: by its door, where it has one. It need not have connected. logs is where lags are counted; tell is called when
 // lags have been counted that a listing had no time for.
-type Meet func(address string, logs groups.Logs, tell func()) (Owner, error)
+type Meet func(h store.Holder, logs groups.Logs, tell func()) (Owner, error)
 
 const (
 	ownerEvery   = 500 * time.Millisecond // how often it is looked whether the owner lives
@@ -109,7 +109,7 @@ func Attach(o Options, h store.Holder, meet Meet) (*Attached, error) {
 
 // follow makes the way to an owner.
 func (a *Attached) follow(h store.Holder) error {
-	owner, err := a.meet(h.Address, a.look.Dir, func() { a.Announce(model.Change{Groups: true}) })
+	owner, err := a.meet(h, a.look.Dir, func() { a.Announce(model.Change{Groups: true}) })
 	if err != nil {
 		return fmt.Errorf("attach to process %d at %s: %w", h.PID, h.Address, err)
 	}

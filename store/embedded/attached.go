@@ -222,3 +222,21 @@ func (m *member) why(err error) error {
 	}
 	return err
 }
+
+// users says why the users cannot be had from another process.
+func (a *Attached) users() error {
+	l, err := a.way()
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: process %d keeps the users, and no client can ask for them: stop it for the time of that", model.ErrReadOnly, l.holder.PID)
+}
+
+// Users implements model.UserAdmin.
+func (a *Attached) Users(context.Context) ([]model.User, error) { return nil, a.users() }
+
+// SetUser implements model.UserAdmin.
+func (a *Attached) SetUser(context.Context, string, string) error { return a.users() }
+
+// RemoveUser implements model.UserAdmin.
+func (a *Attached) RemoveUser(context.Context, string) error { return a.users() }

@@ -53,8 +53,9 @@ type Broker struct {
 	*groups.Service
 	db          *groups.DB
 	coordinator *coordinator.Coordinator
-	txns        *txn.Coordinator   // nil until it is opened
-	server      *wire.Server       // nil where nothing listens
+	txns        *txn.Coordinator // nil until it is opened
+	server      *wire.Server     // nil where nothing listens
+	door        door
 	told        []string           // what is to be said of where it listens
 	stop        context.CancelFunc // ends tend
 	done        sync.WaitGroup
@@ -166,9 +167,11 @@ func (b *Broker) serve(o Options, at place, ln net.Listener) (err error) {
 	}
 	wo.Notice = b.Note
 	wo.Changed = func() { b.Announce(model.Change{Clients: true}) }
-	b.server = wire.Serve(ln, wire.Broker{
+	served := wire.Broker{
 		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: b.coordinator, Txns: b.txns, Users: b.db.Users(),
-	}, wo)
+	}
+	b.server = wire.Serve(ln, served, wo)
+	b.openDoor(at.security, served, wo)
 	return nil
 }
 
@@ -230,7 +233,7 @@ func (b *Broker) Close() error {
 	b.done.Wait()
 	var err error
 	if b.server != nil {
-		err = b.server.Close()
+		err = errors.Join(b.server.Close(), b.door.close())
 	}
 	return errors.Join(err, b.coordinator.Close(), b.txns.Close(), b.Service.Close(), b.Dir.Close(), b.Engine.Close(), b.closeDB())
 }
