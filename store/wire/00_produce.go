@@ -34,6 +34,7 @@ func (s *Server) produce(c *call) (reply, error) {
 	case p.acks < -1 || p.acks > 1:
 		p.refuseAll(kerr.InvalidRequiredAcks.Code)
 	default:
+		s.enroll(c, p.produceRequest)
 		for i := range p.parts {
 			part := &p.parts[i]
 			part.producePartAnswer = unanswered()
