@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/segment"
 )
@@ -33,8 +34,8 @@ func (l *Log) LeaderEpoch() (int32, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.list(); err != nil {
-		return -1, err
+	if l.closed {
+		return -1, fmt.Errorf("%s: %w", l.o.TP, model.ErrClosed)
 	}
 	if err := l.loadEpochs(); err != nil {
 		return -1, err
