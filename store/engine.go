@@ -123,7 +123,7 @@ func (e *Engine) config(own map[string]string) layout.TopicConfig {
 func (e *Engine) notice(line string) {
 	e.noticed.Lock()
 	defer e.noticed.Unlock()
-	if n := len(e.notices); n > 0 && e.notices[n-1] == line {
+	if n := len(e.notices); slices.Contains(e.notices[max(0, n-noticesApart):], line) {
 		return // as a full disk says every second
 	} else if n < maxNotices {
 		e.notices = append(e.notices, line)
@@ -135,7 +135,11 @@ func (e *Engine) notice(line string) {
 // Note keeps a line for Notices of something that has happened beside the engine.
 func (e *Engine) Note(line string) { e.notice(line) }
 
-const maxNotices = 1000
+const (
+	maxNotices = 1000
+	// noticesApart is how many other lines must lie between two that are the same.
+	noticesApart = 16
+)
 
 // Notices returns what recovery and the background have done or found that nobody asked for, oldest first.
 func (e *Engine) Notices() []string {

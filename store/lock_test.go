@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		holdChild()
 	case "append":
 		appendChild()
+	case "clean":
+		cleanChild()
 	case "topics":
 		topicsChild()
 	default:

@@ -187,7 +187,8 @@ func (c *compaction) controlType(h record.Header, batch []byte) (record.ControlT
 
 // filter writes what is to stay of a batch.
 func (c *compaction) filter(h record.Header, batch []byte) error {
-	last := c.lastOfProducer(h) || h.NextOffset() == c.d.Bound
+	// With the last batch of the log, where the active segment is empty, its end would be lost.
+	last := c.lastOfProducer(h) || h.NextOffset() == c.l.known.Load().HighWatermark
 	if h.Control() {
 		return c.filterControl(h, batch, last)
 	}
@@ -325,7 +326,7 @@ func (c *compaction) empty(h record.Header, batch []byte) error {
 	return c.out.write(b)
 }
 
-// filterLegacy is filter for entries of magic 0 and 1, which cannot be empty: the last of the range stays as it is.
+// filterLegacy is filter for entries of magic 0 and 1, which cannot be empty: the last one of the log stays as it is.
 func (c *compaction) filterLegacy(_ record.Header, batch []byte, last bool) error {
 	kept, _, all, err := c.judge(batch, c.mtime > c.legacy)
 	switch {

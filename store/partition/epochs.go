@@ -117,7 +117,9 @@ func (l *Log) cutEpochs(end int64) (changed bool) {
 	return len(l.epochs) != n
 }
 
-// trimEpochs moves the epoch that covers a new log start up to it, and drops those before.
+// trimEpochs moves the epoch that covers a new log start up to it, and drops those before. That they cannot be written
+// down is told, and made good later: lines of before the log start mislead nobody, and on a full disk it must still be
+// possible to delete.
 func (l *Log) trimEpochs(start int64) error {
 	if err := l.loadEpochs(); err != nil {
 		return err
@@ -133,11 +135,21 @@ func (l *Log) trimEpochs(start int64) error {
 	}
 	epochs := slices.Clone(l.epochs[covering:])
 	epochs[0].Start = start
-	if err := l.writeEpochs(epochs); err != nil {
-		return err
+	l.epochs, l.epochsLate = epochs, true
+	if err := l.catchUpEpochs(); err != nil {
+		l.notice(err.Error())
 	}
-	l.epochs = epochs
 	return nil
+}
+
+// catchUpEpochs writes down the epochs that were trimmed when they could not be written.
+func (l *Log) catchUpEpochs() error {
+	if !l.epochsLate {
+		return nil
+	}
+	err := l.writeEpochs(l.epochs)
+	l.epochsLate = err != nil
+	return err
 }
 
 func (l *Log) writeEpochs(epochs []layout.Epoch) error {

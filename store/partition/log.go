@@ -85,20 +85,21 @@ type Log struct {
 	aborts  aborts
 	times   times
 
-	mu        sync.Mutex // the appender's; guards all below
-	listed    bool
-	closed    bool
-	segs      []piece
-	active    *segment.Segment // nil until it is written to
-	sealed    bool             // the last segment ends in what must be kept: roll before the next append
-	unsynced  []*segment.Segment
-	newFiles  bool // the folder itself needs a flush
-	openedAt  int64
-	jitter    int64
-	epochs    []layout.Epoch
-	stamped   bool // the epoch of this run has its line
-	producers *producers
-	snapshots []int64
+	mu         sync.Mutex // the appender's; guards all below
+	listed     bool
+	closed     bool
+	segs       []piece
+	active     *segment.Segment // nil until it is written to
+	sealed     bool             // the last segment ends in what must be kept: roll before the next append
+	unsynced   []*segment.Segment
+	newFiles   bool // the folder itself needs a flush
+	openedAt   int64
+	jitter     int64
+	epochs     []layout.Epoch
+	stamped    bool // the epoch of this run has its line
+	epochsLate bool // the file has lines that were trimmed
+	producers  *producers
+	snapshots  []int64
 
 	// names is held while files of closed segments are renamed, and read-held by who opens some that belong together by
 	// their names. It is taken before mu.
@@ -321,6 +322,7 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.shut()
+	ferr = errors.Join(ferr, l.catchUpEpochs())
 	if l.active == nil {
 		return ferr
 	}

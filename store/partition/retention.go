@@ -34,6 +34,7 @@ func (l *Log) Retain() ([]Gone, error) {
 	if err := l.list(); err != nil {
 		return nil, err
 	}
+	_ = l.catchUpEpochs() // was told, and is tried again
 	if l.producers != nil {
 		l.producers.expire(l.o.Now() - l.o.ProducerExpiry)
 	}
