@@ -44,6 +44,22 @@ func (s *Server) metadata(c *call) (reply, error) {
 	return r, nil
 }
 
+// learn reads what Metadata has to tell of each partition and what is on the disk only, so that the first client that asks
+// for all of ten thousand does not wait for it.
+func (s *Server) learn() {
+	for _, name := range s.b.Engine.Topics() {
+		f, _ := s.b.Engine.Facts(name)
+		for _, l := range f.Logs {
+			if s.ctx.Err() != nil {
+				return
+			}
+			if l != nil {
+				_, _ = l.LeaderEpoch() // what fails here is told to who asks
+			}
+		}
+	}
+}
+
 // badMetadata returns the code for a request that is refused as a whole.
 func badMetadata(req *kmsg.MetadataRequest) int16 {
 	for i := range req.Topics {

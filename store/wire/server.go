@@ -105,6 +105,7 @@ func serve(ln net.Listener, b Broker, o Options, all map[kmsg.Key]api) *Server {
 	s.stats.begin(s.apis)
 	s.done.Go(s.accept)
 	s.done.Go(s.tend)
+	s.done.Go(s.learn)
 	return s
 }
 
