@@ -89,6 +89,19 @@ type link struct {
 	stop   context.CancelFunc
 }
 
+// with makes a call end when the owner does.
+func (l *link) with(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if l.ctx.Err() != nil {
+		cancel()
+	}
+	unhook := context.AfterFunc(l.ctx, cancel)
+	return ctx, func() {
+		unhook()
+		cancel()
+	}
+}
+
 // Attach opens a data directory that another process holds and serves at the address of its Holder.
 func Attach(o Options, h store.Holder, meet Meet) (*Attached, error) {
 	a := &Attached{meet: meet, last: h, news: !o.Still}
@@ -201,9 +214,8 @@ func through[T any](ctx context.Context, a *Attached, what func(context.Context,
 	if err != nil {
 		return none, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(l.ctx, cancel)()
+	ctx, done := l.with(ctx)
+	defer done()
 	answer, err := what(ctx, l.owner)
 	if err != nil && a.run.Err() == nil {
 		if h, held := store.LockHolder(a.dir); !held || h.PID != l.holder.PID || l.ctx.Err() != nil {

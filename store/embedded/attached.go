@@ -193,26 +193,23 @@ type member struct {
 
 // Next implements model.Membership.
 func (m *member) Next(ctx context.Context) ([]model.Record, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(m.link.ctx, cancel)()
+	ctx, done := m.link.with(ctx)
+	defer done()
 	rs, err := m.Membership.Next(ctx)
 	return rs, m.why(err)
 }
 
 // Commit implements model.Membership.
-func (m *member) Commit(ctx context.Context, done []model.Record) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(m.link.ctx, cancel)()
-	return m.why(m.Membership.Commit(ctx, done))
+func (m *member) Commit(ctx context.Context, records []model.Record) error {
+	ctx, done := m.link.with(ctx)
+	defer done()
+	return m.why(m.Membership.Commit(ctx, records))
 }
 
 // Leave implements model.Membership. An owner that has ended need not be told.
 func (m *member) Leave(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(m.link.ctx, cancel)()
+	ctx, done := m.link.with(ctx)
+	defer done()
 	return m.why(m.Membership.Leave(ctx))
 }
 
