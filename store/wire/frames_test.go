@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -59,7 +60,8 @@ func TestFrames(t *testing.T) {
 		"size 100 MiB and 1":             {append(be32(100<<20+1), make([]byte, 20)...), closes},
 		"size 100 MiB":                   {be32(100 << 20), waits},
 		"half a frame":                   {flexible[:len(flexible)/2], waits},
-		"Metadata of 3 MiB":              {append(be32(3<<20), rawFrame(3, 1)[4:]...), closes},
+		"Metadata of 1 MiB and 1":        {append(be32(1<<20+1), rawFrame(3, 1)[4:]...), closes},
+		"Metadata of 1 MiB, begun":       {append(be32(1<<20), rawFrame(3, 1)[4:]...), waits},
 		"Produce of 3 MiB, begun":        {append(be32(3<<20), rawFrame(0, 9)[4:]...), waits},
 		"HTTP":                           {[]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), closes},
 		"TLS":                            {[]byte{0x16, 3, 1, 0, 0xc8, 1, 0, 0, 0xc4, 3, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}, closes},
@@ -99,6 +101,27 @@ func TestFrames(t *testing.T) {
 			}
 			c.dial().ask(kmsg.NewPtrMetadataRequest(), 9)
 		})
+	}
+}
+
+// TestLyingCounts holds what a count costs that is as large as the bytes behind it allow, in a request as large as may be.
+func TestLyingCounts(t *testing.T) {
+	c := startCore(t, Options{})
+	for name, frame := range map[string][]byte{
+		"Metadata":     rawFrame(3, 1, append(be32(maxOther-30), make([]byte, maxOther-16)...)...),
+		"CreateTopics": rawFrame(19, 4, append(be32(maxOther-30), make([]byte, maxOther-16)...)...),
+	} {
+		var before, after runtime.MemStats
+		cl := c.dial()
+		runtime.ReadMemStats(&before)
+		cl.send(frame)
+		if !cl.closed() {
+			t.Errorf("%s: it stays open, or answers", name)
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 96<<20 {
+			t.Errorf("%s of %d bytes took %d MiB", name, len(frame), took>>20)
+		}
 	}
 }
 

@@ -12,9 +12,9 @@ const (
 	// firstFrame is how much of a frame is believed before any of it has come, bytes, of a client that has sent none as
 	// large before.
 	firstFrame = 64 << 10
-	// maxOther bounds a request that carries no records, bytes. Decoded it is larger by up to the ratio of a struct to the
-	// one byte that an array's count is held against, some hundred times.
-	maxOther = 2 << 20
+	// maxOther bounds a request that carries no records, bytes: a Fetch of ten thousand partitions is a third of it. An
+	// array's count is held against the bytes that are left, so that a lie is decoded to up to eighty times of it.
+	maxOther = 1 << 20
 	// maxHeld bounds the frames that are being read and served, bytes. A connection that needs more is closed.
 	maxHeld = 1 << 30
 	// coalesce is how many bytes of answers wait for the next request that has come already.
