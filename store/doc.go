@@ -9,6 +9,7 @@
 //	├─ recovery-point-offset-checkpoint     per partition: flushed below it
 //	├─ log-start-offset-checkpoint          per partition whose records were deleted up to somewhere
 //	├─ replication-offset-checkpoint        per partition: high watermark
+//	├─ strata-topics.intent                 what is being done to topics, while it is; in the first directory
 //	├─ TOPIC-N/                             a partition, see store/partition
 //	└─ TOPIC-N.ID-delete/                   removed after file.delete.delay.ms
 //
@@ -28,6 +29,14 @@
 //     start, also where a checkpoint could not be read: it must never outlive the stop that it tells of.
 //   - A start drops the checkpoints' lines of partitions that are gone: a topic made anew under such a name would inherit
 //     a log start beyond its end, and recovery would throw its records away.
+//   - A topic of many partitions is made, grown and deleted as one: what is about to be done is written down first, and a
+//     start after a crash undoes what was being made and finishes what was being deleted. The line is not forced to the
+//     disk, for it has to outlive the process and not the power; one that comes back after a loss of power is known by the
+//     records that the topic holds by then.
+//   - What a broker is given while it runs, and what groups are given, lies beside the topics' configs, under names that
+//     no topic can have (broker:1, broker:, group:payments): one store, one way to lose it.
+//   - The checkpoints keep the lines of deleted topics until they are written anyway, or until a topic of that name is made:
+//     a thousand deletions would write them a thousand times.
 //   - The leader epoch rises at the first append after a start, not at every start: a log that is only looked at keeps
 //     its files byte for byte.
 //   - The replication checkpoint holds the LEO: there is one replica, so the high watermark is the log's end.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store"
 	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/logdir"
 )
@@ -59,8 +60,10 @@ func (l *look) storedConfigs() func(topic string) map[string]string {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		l.note(err)
 	}
+	running := store.KeptDefaults(stored)
 	return func(topic string) map[string]string {
 		all := maps.Clone(l.broker.Topic)
+		maps.Copy(all, running)
 		maps.Copy(all, stored[topic])
 		return all
 	}

@@ -18,5 +18,8 @@
 //   - Fetch sessions are kept as Kafka keeps them, 1000 of them, and of no more than a quarter of a million partitions
 //     together: a session that is refused or forgotten costs a client one more request.
 //   - The virtual topics that clients are shown can be fetched from, and are empty.
+//   - Of a broker's configs those are described that mean something here, with what holds here, and a few that tools ask for;
+//     a change of what means nothing here is refused, rather than kept and not done.
+//   - min.insync.replicas is always set for all brokers, to 1, as in Kafka since 4.1: tools show it so.
 //   - A handler returns an error only where Kafka closes the connection; what the protocol has a code for is an answer.
 package wire
