@@ -3,6 +3,9 @@ package txn
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -90,6 +93,8 @@ type Coordinator struct {
 
 	mu     sync.Mutex
 	byID   map[string]*txn
+	stuck  map[string]error // what was prepared and cannot be completed for now, by transactional id
+	expiry *time.Timer
 	closed bool
 	timers sync.WaitGroup // what timers run
 }
@@ -128,7 +133,7 @@ func New(o Options) (*Coordinator, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Coordinator{o: o, byID: map[string]*txn{}, appendable: appendable{open: map[int64]*openTxn{}}}
+	c := &Coordinator{o: o, byID: map[string]*txn{}, stuck: map[string]error{}, appendable: appendable{open: map[int64]*openTxn{}}}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	for _, rec := range recs {
 		t := &txn{made: true}
@@ -145,6 +150,7 @@ func New(o Options) (*Coordinator, error) {
 func (c *Coordinator) Close() error {
 	c.mu.Lock()
 	c.closed = true
+	c.expiry.Stop()
 	c.mu.Unlock()
 	c.stop()
 	c.timers.Wait()
@@ -291,10 +297,27 @@ func (c *Coordinator) again(t *txn) {
 // t.mu is held.
 func (c *Coordinator) complete(t *txn) error {
 	err := c.tryComplete(t)
-	if err != nil {
-		c.later(t, retryAfter, c.again)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		delete(c.stuck, t.rec.ID)
+		return nil
 	}
+	c.stuck[t.rec.ID] = err
+	c.later(t, retryAfter, c.again)
 	return err
+}
+
+// Stuck returns why transactions cannot be completed for now, one line each, by transactional id. It is tried again
+// every second.
+func (c *Coordinator) Stuck() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var lines []string
+	for _, id := range slices.Sorted(maps.Keys(c.stuck)) {
+		lines = append(lines, fmt.Sprintf("the transaction of %q cannot be completed: %v", id, c.stuck[id]))
+	}
+	return lines
 }
 
 func (c *Coordinator) tryComplete(t *txn) error {
@@ -336,7 +359,12 @@ func (c *Coordinator) tryComplete(t *txn) error {
 
 // expireLater has old transactional ids expired now and then.
 func (c *Coordinator) expireLater() {
-	time.AfterFunc(expireEvery, func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.expiry = time.AfterFunc(expireEvery, func() {
 		if !c.enter() {
 			return
 		}

@@ -366,6 +366,9 @@ func TestAFullDisk(t *testing.T) {
 		if s := state(t, c, "a"); s != model.TxnPrepareCommit {
 			t.Errorf("without its markers it is %s", s)
 		}
+		if lines := c.Stuck(); len(lines) != 1 || !strings.Contains(lines[0], errDisk.Error()) {
+			t.Errorf("it is said: %q", lines)
+		}
 		want(t, "add meanwhile", c.AddPartitions("a", p, tps(2), 1), groups.ConcurrentTransactions)
 		want(t, "produce meanwhile", c.Verify("a", p.ID, p.Epoch, at(0), 9), groups.NotEnoughReplicas)
 		_, code = c.End("a", p, true, false)
@@ -378,6 +381,9 @@ func TestAFullDisk(t *testing.T) {
 		synctest.Wait()
 		if s := state(t, c, "a"); s != model.TxnCompleteCommit {
 			t.Errorf("with room again it is %s", s)
+		}
+		if lines := c.Stuck(); len(lines) > 0 {
+			t.Errorf("it is still said: %q", lines)
 		}
 	})
 }

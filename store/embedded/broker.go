@@ -247,6 +247,7 @@ func (b *Broker) Info(ctx context.Context) (model.Info, error) {
 	if err := b.unexpired.Load(); err != nil {
 		info.Notices = append(info.Notices, (*err).Error())
 	}
+	info.Notices = append(info.Notices, b.txns.Stuck()...)
 	return info, err
 }
 

@@ -57,6 +57,10 @@
 //   - A Slice begins with a whole batch and may end within one, as a broker's answer does: it need not be walked through to
 //     know where its last batch ends.
 //   - Who waits for a log says which offset must be passed, so that an append wakes nobody who would find nothing.
+//   - Before a batch opens a transaction in a log, the coordinator is asked once more, with the log locked: else a batch that
+//     was let in just before its transaction ended could come in behind the marker, and hold back readers for ever.
+//   - After a clean stop the last stable offset is known from the snapshot of producers at the log's end, which is read when
+//     the folder is listed: an open transaction holds back readers before anybody has written to the log.
 //   - After a flush that failed no later one is believed: the system may have dropped the pages, and says so only once.
 //   - All that was recovered waits for a flush again, though it could be read: what a killed process wrote may lie in the
 //     system's memory only, and the recovery point says what is on the disk.
