@@ -124,7 +124,9 @@ func (s *Service) tell() {
 	}
 }
 
-// ErrReadOnly or ErrClosed where nothing can be written.
+// Writable returns why nothing can be stored, ErrReadOnly or ErrClosed, or nil.
+func (s *Service) Writable() error { return s.writable() }
+
 func (s *Service) writable() error {
 	s.mu.Lock()
 	closed := s.closed

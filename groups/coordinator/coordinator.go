@@ -133,7 +133,7 @@ func (c *Coordinator) lock(id string) *group {
 
 // lockOrMake is lock, but makes the group where there is none; its kind is nil then, for the caller to set before unlock.
 // known is what the store has of a group that was made. Errors: NotCoordinator after Close, CoordinatorNotAvailable where
-// the store cannot be read.
+// the store cannot be read or written.
 func (c *Coordinator) lockOrMake(id string) (g *group, known groups.Known, code groups.Code) {
 	for {
 		c.mu.Lock()
@@ -148,6 +148,9 @@ func (c *Coordinator) lockOrMake(id string) (g *group, known groups.Known, code 
 			c.groups[id] = g
 			c.mu.Unlock()
 			known, err := c.s.Known(id)
+			if err == nil {
+				err = c.s.Writable()
+			}
 			if err != nil {
 				c.drop(g)
 				g.mu.Unlock()
