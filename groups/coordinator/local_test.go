@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,8 +14,9 @@ import (
 )
 
 func TestMembersHereShareWithThoseFromOutside(t *testing.T) {
-	partitions := int32(4)
-	inBubble(t, Options{Partitions: func(string) int32 { return partitions }}, func(t *testing.T, b *broker) {
+	var partitions atomic.Int32
+	partitions.Store(4)
+	inBubble(t, Options{Partitions: func(string) int32 { return partitions.Load() }}, func(t *testing.T, b *broker) {
 		ctx := context.Background()
 		here := func(client string) *Member {
 			m, err := b.c.JoinHere("g", MemberInfo{Client: client, Topics: []string{"t"}})
@@ -48,7 +50,7 @@ func TestMembersHereShareWithThoseFromOutside(t *testing.T) {
 		want(t, "what is shown", fmt.Sprint(len(b.view("g").Members), b.view("g").State), "3Stable")
 
 		// A topic grows: the leader sees it.
-		partitions = 6
+		partitions.Store(6)
 		for range 3 {
 			time.Sleep(2 * time.Second)
 			b.beat("g", outside)
