@@ -53,10 +53,10 @@ func (s *Server) commitTopic(c *call, t *kmsg.OffsetCommitRequestTopic, expires 
 	out.Topic, out.TopicID = t.Topic, t.TopicID
 	name, unknown := t.Topic, groups.UnknownTopicOrPartition
 	if c.version >= 10 {
-		name, _ = s.b.Engine.TopicByID(layout.ID(t.TopicID))
+		name = s.topicByID(layout.ID(t.TopicID))
 		unknown = groups.UnknownTopicID
 	}
-	n := s.b.Engine.PartitionCount(name)
+	n, kept := s.committable(name)
 	if n > 0 {
 		unknown = groups.UnknownTopicOrPartition
 	}
@@ -74,6 +74,8 @@ func (s *Server) commitTopic(c *call, t *kmsg.OffsetCommitRequestTopic, expires 
 			to.ErrorCode = int16(unknown)
 		case len(metadata) > maxOffsetMetadata && len(utf16.Encode([]rune(metadata))) > maxOffsetMetadata:
 			to.ErrorCode = int16(groups.OffsetMetadataTooLarge)
+			*asked = true
+		case !kept:
 			*asked = true
 		default:
 			*asked = true

@@ -53,6 +53,12 @@ func (s *Server) offsetFetch(c *call) (reply, error) {
 func (s *Server) fetchGroup(c *call, g *kmsg.OffsetFetchRequestGroup, stable bool) kmsg.OffsetFetchResponseGroup {
 	out := kmsg.NewOffsetFetchResponseGroup()
 	out.Group = g.Group
+	if c.version >= 9 && g.MemberID != nil {
+		if code := s.b.Coordinator.MayFetch(g.Group, *g.MemberID, g.MemberEpoch); code != groups.None {
+			out.ErrorCode = int16(code)
+			return out
+		}
+	}
 	f := groupFetch{s: s, c: c, group: g.Group}
 	if stable {
 		pending, err := s.b.Groups.PendingIn(g.Group)
@@ -89,7 +95,7 @@ func (f *groupFetch) some(topics []kmsg.OffsetFetchRequestGroupTopic) ([]kmsg.Of
 	for i, t := range topics {
 		names[i] = t.Topic
 		if f.c.version >= 10 {
-			names[i], _ = f.s.b.Engine.TopicByID(layout.ID(t.TopicID))
+			names[i] = f.s.topicByID(layout.ID(t.TopicID))
 		}
 		for _, p := range t.Partitions {
 			tps = append(tps, model.TopicPartition{Topic: names[i], Partition: p})

@@ -47,10 +47,10 @@ func (s *Server) txnOffsets(c *call, t *kmsg.TxnOffsetCommitRequestTopic, commit
 	out.Topic, out.TopicID = t.Topic, t.TopicID
 	name, unknown := t.Topic, groups.UnknownTopicOrPartition
 	if c.version >= 6 {
-		name, _ = s.b.Engine.TopicByID(layout.ID(t.TopicID))
+		name = s.topicByID(layout.ID(t.TopicID))
 		unknown = groups.UnknownTopicID
 	}
-	n := s.b.Engine.PartitionCount(name)
+	n, kept := s.committable(name)
 	if n > 0 {
 		unknown = groups.UnknownTopicOrPartition
 	}
@@ -66,7 +66,7 @@ func (s *Server) txnOffsets(c *call, t *kmsg.TxnOffsetCommitRequestTopic, commit
 			to.ErrorCode = int16(unknown)
 		case len(metadata) > maxOffsetMetadata && len(utf16.Encode([]rune(metadata))) > maxOffsetMetadata:
 			to.ErrorCode = int16(groups.OffsetMetadataTooLarge)
-		default:
+		case kept:
 			*commits = append(*commits, model.Commit{TopicPartition: model.TopicPartition{Topic: name, Partition: p.Partition},
 				Offset: p.Offset, LeaderEpoch: p.LeaderEpoch, Metadata: metadata})
 		}

@@ -17,7 +17,7 @@ func (s *Server) offsetDelete(c *call) (reply, error) {
 	for i, t := range req.Topics {
 		topics[i].Topic = t.Topic
 		topics[i].Partitions = make([]kmsg.OffsetDeleteResponseTopicPartition, len(t.Partitions))
-		n := s.b.Engine.PartitionCount(t.Topic)
+		n, _ := s.committable(t.Topic)
 		for j, p := range t.Partitions {
 			to := &topics[i].Partitions[j]
 			to.Partition = p.Partition

@@ -71,5 +71,7 @@ func faultOf(err error) fault {
 // virtual is the one topic that every client sees and that has no files: groups keep their offsets elsewhere.
 const virtual = layout.OffsetsTopic
 
-// virtualPartitions is how many partitions the virtual topic shows, Kafka's offsets.topic.num.partitions.
-const virtualPartitions = 50
+// VirtualPartitions is how many partitions the virtual topic shows, Kafka's offsets.topic.num.partitions.
+const VirtualPartitions = 50
+
+const virtualPartitions = VirtualPartitions
