@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
@@ -120,7 +121,7 @@ func client(network, address string) (*remote.Client, error) {
 	if network == "unix" {
 		seed = "localhost:9092" // it is not dialled
 	}
-	return remote.New([]string{seed}, remote.Options{Version: version(), Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return remote.New([]string{seed}, remote.Options{Version: version(), Timeout: 5 * time.Second, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}})
 }
