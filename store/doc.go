@@ -3,7 +3,7 @@
 // by store/logdir, for our own directory as for any other.
 //
 //	DIR/                                    one of the log dirs
-//	├─ .lock                                held while an Engine is open; JSON: pid, started, address
+//	├─ .lock                                held while an Engine is open; JSON: pid, started, address, door
 //	├─ meta.properties                      node, cluster and directory id
 //	├─ .kafka_cleanshutdown                 there only after a clean stop
 //	├─ recovery-point-offset-checkpoint     per partition: flushed below it
