@@ -224,6 +224,19 @@ func (s *Segment) Sync() error {
 	return nil
 }
 
+// SyncRecords is Sync without the indexes, which recovery makes anew.
+func (s *Segment) SyncRecords() error {
+	s.files.RLock()
+	defer s.files.RUnlock()
+	if s.log == nil {
+		return s.syncClosed()
+	}
+	if err := s.log.Sync(); err != nil {
+		return fmt.Errorf("flush segment %d in %s: %w", s.base, s.dir, err)
+	}
+	return nil
+}
+
 // syncClosed flushes the files of a suspended segment.
 func (s *Segment) syncClosed() error {
 	for _, kind := range []string{layout.KindLog, layout.KindIndex, layout.KindTimeIndex, layout.KindTxnIndex} {
