@@ -22,17 +22,19 @@ func (l *Log) Flush() error {
 	if b == nil {
 		return nil // nothing was written since the last clean stop
 	}
-	return l.flushTo(b.End)
+	return l.flushTo(b.End, true)
 }
 
-// flushTo flushes what lies below an offset.
-func (l *Log) flushTo(offset int64) error {
-	if l.point.Load() >= offset {
+// flushTo flushes what lies below an offset: all of it, or as much as recovery needs to make the rest again. That is not
+// the active segment's indexes, whose flush costs as much as that of the records.
+func (l *Log) flushTo(offset int64, whole bool) error {
+	done := func() bool { return l.point.Load() >= offset && !(whole && l.indexesLate.Load()) }
+	if done() {
 		return nil
 	}
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
-	if l.point.Load() >= offset {
+	if done() {
 		return nil // another one's flush took ours along
 	}
 	l.mu.Lock()
@@ -42,6 +44,11 @@ func (l *Log) flushTo(offset int64) error {
 	if active != nil {
 		list = append(list, active)
 	}
+	if active == nil || whole {
+		l.indexesLate.Store(false)
+		return l.flush(list, active, end, folder)
+	}
+	l.indexesLate.Store(true)
 	return l.flush(list, active, end, folder)
 }
 
@@ -69,7 +76,7 @@ func (l *Log) flush(list []*segment.Segment, active *segment.Segment, end int64,
 	if err := l.unsafe.Load(); err != nil {
 		return fmt.Errorf("an earlier flush failed, nothing since offset %d is known to be on the disk: %w", l.point.Load(), *err)
 	}
-	err := l.sync(list, folder)
+	err := l.sync(list, active, folder)
 	if l.isClosed() {
 		return nil // its topic is deleted: there is nothing left to be kept
 	}
@@ -94,9 +101,13 @@ func (l *Log) isClosed() bool {
 	return l.closed
 }
 
-func (l *Log) sync(list []*segment.Segment, folder bool) error {
+func (l *Log) sync(list []*segment.Segment, active *segment.Segment, folder bool) error {
 	for _, s := range list {
-		if err := s.Sync(); err != nil {
+		sync := s.Sync
+		if s == active && l.indexesLate.Load() {
+			sync = s.SyncRecords
+		}
+		if err := sync(); err != nil {
 			return err
 		}
 	}
