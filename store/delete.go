@@ -74,8 +74,8 @@ func (e *Engine) kill(deaths []*death) {
 		intents = append(intents, d.intent)
 	}
 	if err := e.intend(intents...); err != nil {
-		fail(err)
-		return
+		// On a disk without room this is what makes room: it is done all the same, unprotected.
+		e.notice(err.Error())
 	}
 	e.mu.Lock()
 	for _, d := range deaths {

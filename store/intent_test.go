@@ -245,3 +245,26 @@ func TestForgetAgain(t *testing.T) {
 		t.Errorf("told %d times, want 4; the line is there: %v", told, exists(filepath.Join(dir, intentFile)))
 	}
 }
+
+// TestDeleteWithoutRoom deletes a topic where nothing can be written down: deletions are what makes room. Nothing can be made
+// there.
+func TestDeleteWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, Options{}, dir)
+	create(t, e, "t", 2)
+	if err := os.Mkdir(filepath.Join(dir, intentFile+"."+layout.SuffixTmp), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.CreateTopic(t.Context(), model.TopicSpec{Name: "u"}); err == nil || e.HasTopic("u") || len(liveFolders(t, dir, "u")) > 0 {
+		t.Errorf("a topic was made, error %v", err)
+	}
+	if err := e.GrowTopic(t.Context(), "t", 3); err == nil || e.PartitionCount("t") != 2 {
+		t.Errorf("a topic has grown, error %v", err)
+	}
+	if err := e.DeleteTopic(t.Context(), "t"); err != nil || e.HasTopic("t") || len(liveFolders(t, dir, "t")) > 0 {
+		t.Errorf("the topic is still there, error %v", err)
+	}
+	if n := strings.Join(e.Notices(), "\n"); !strings.Contains(n, "write down") {
+		t.Errorf("notices %q", n)
+	}
+}
