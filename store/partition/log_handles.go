@@ -38,8 +38,9 @@ type handle struct {
 	newer, older *handle
 
 	file   *os.File   // the index's; nil where there is none
-	lookup sync.Mutex // guards index
+	lookup sync.Mutex // guards index and size
 	index  *segment.OffsetIndex
+	size   int64 // of the index's file when index was made
 }
 
 const (
@@ -164,12 +165,12 @@ func (h *handle) floor(offset int64) int64 {
 	}
 	h.lookup.Lock()
 	defer h.lookup.Unlock()
-	if h.index == nil {
-		fi, err := h.file.Stat()
-		if err != nil {
-			return 0
-		}
-		h.index = segment.NewOffsetIndex(h.file, fi.Size(), h.key.base)
+	fi, err := h.file.Stat()
+	if err != nil {
+		return 0
+	}
+	if h.index == nil || h.size != fi.Size() {
+		h.index, h.size = segment.NewOffsetIndex(h.file, fi.Size(), h.key.base), fi.Size()
 	}
 	i, _ := h.index.Floor(offset)
 	if i < 0 {

@@ -249,7 +249,9 @@ func (l *Log) sliceSegment(s *Slice, sh *shape, i int, q Query, b *bounds, bound
 // floor returns where to begin to look for an offset in a segment.
 func (l *Log) floor(sh *shape, h *handle, offset int64) int64 {
 	if sh.active != nil && sh.active.Base() == h.key.base {
-		return sh.active.Floor(offset)
+		if pos, ok := sh.active.Floor(offset); ok {
+			return pos
+		}
 	}
 	return h.floor(offset)
 }

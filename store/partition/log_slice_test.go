@@ -42,13 +42,24 @@ func (b *bench) slice(q Query) ([]int64, Slice, error) {
 func TestSlice(t *testing.T) {
 	// Segments of two batches of two records: 0 2 | 4 6 | 8 10 | 12.
 	size := int64(len((&bench{t: t}).batch(2, day0)))
-	for _, when := range []string{"as written", "reopened", "without indexes", "after a crash"} {
+	for _, when := range []string{"as written", "suspended", "resumed", "reopened", "without indexes", "after a crash"} {
 		t.Run(when, func(t *testing.T) {
 			b := newBench(t, map[string]string{"segment.bytes": "250", "index.interval.bytes": "0"})
 			for range 7 {
 				b.append(2, day0)
 			}
 			switch when {
+			case "suspended", "resumed":
+				if ok, err := b.log.Suspend(); !ok || err != nil {
+					t.Fatal(ok, err)
+				}
+				if when == "resumed" { // the index has grown since it was opened
+					b.slice(Query{Offset: 12, Max: 1000})
+					b.append(2, day0)
+					if ok, err := b.log.Suspend(); !ok || err != nil {
+						t.Fatal(ok, err)
+					}
+				}
 			case "reopened":
 				b.reopen()
 			case "without indexes":
@@ -64,6 +75,12 @@ func TestSlice(t *testing.T) {
 				}
 			case "after a crash":
 				b.crash(0)
+			}
+			if when == "resumed" {
+				if got, _, err := b.slice(Query{Offset: 14, Max: 1000}); err != nil || !slices.Equal(got, []int64{14}) {
+					t.Errorf("%v, %v", got, err)
+				}
+				return
 			}
 			if got := b.files(".log"); len(got) != 4 {
 				t.Fatalf("segments %v of batches of %d bytes", got, size)

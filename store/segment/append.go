@@ -350,19 +350,19 @@ func (s *Segment) AppendAbort(a AbortedTxn) error {
 	return nil
 }
 
-// Floor returns where to begin to look for an offset: the byte of a batch at or before it.
-func (s *Segment) Floor(offset int64) (pos int64) {
+// Floor returns where to begin to look for an offset: the byte of a batch at or before it. It is false while the segment
+// is suspended and only its index file could say.
+func (s *Segment) Floor(offset int64) (pos int64, ok bool) {
 	s.state.RLock()
 	entries := s.cur.entries
 	s.state.RUnlock()
 	if entries == 0 {
-		return 0
+		return 0, true
 	}
 	s.files.RLock()
-	if s.index != nil {
-		defer s.files.RUnlock()
-		return s.index.floor(entries, offset-s.base)
+	defer s.files.RUnlock()
+	if s.index == nil {
+		return 0, false
 	}
-	s.files.RUnlock()
-	return FloorOf(s.dir, s.base, offset)
+	return s.index.floor(entries, offset-s.base), true
 }

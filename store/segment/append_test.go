@@ -142,8 +142,8 @@ func TestIndexEntries(t *testing.T) {
 	if got := len(read(t, dir, 100, layout.KindTimeIndex)); got != 996 {
 		t.Errorf("active time index has %d bytes, want 996", got)
 	}
-	if pos := s.Floor(121); pos != 878 {
-		t.Errorf("Floor(121) = %d, want 878", pos)
+	if pos, ok := s.Floor(121); pos != 878 || !ok {
+		t.Errorf("Floor(121) = %d, %v, want 878", pos, ok)
 	}
 	if err := s.Suspend(); err != nil {
 		t.Fatal(err)
@@ -155,8 +155,11 @@ func TestIndexEntries(t *testing.T) {
 	if got := len(read(t, dir, 100, layout.KindTimeIndex)); got != 60 {
 		t.Errorf("closed time index has %d bytes, want 60", got)
 	}
-	if pos := s.Floor(121); pos != 878 {
-		t.Errorf("Floor(121) of the closed segment = %d, want 878", pos)
+	if pos, ok := s.Floor(121); ok {
+		t.Errorf("Floor(121) of the closed segment = %d, want none", pos)
+	}
+	if pos := FloorOf(dir, 100, 121); pos != 878 {
+		t.Errorf("FloorOf(121) = %d, want 878", pos)
 	}
 }
 

@@ -661,3 +661,46 @@ func TestFetchAppended(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// first returns a connection that is served.
+func (s *Server) first() *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		return c
+	}
+	return nil
+}
+
+// TestFetchGivenUp has a client take nothing: it is given up, and its file let go.
+func TestFetchGivenUp(t *testing.T) {
+	c := startCore(t, Options{WriteTimeout: 50 * time.Millisecond}, set("t", 1))
+	c.big("t", 1000)
+	req := c.fetchOf(part{topic: "t", max: 64 << 20})
+	req.MaxBytes = 64 << 20
+	cl := c.dial()
+	cl.send(frameOf(req, 11, 1))
+	until(t, "it is there", func() bool { return c.first() != nil })
+	until(t, "it is given up", func() bool { return c.first() == nil })
+}
+
+// TestFetchGone has a client go while it is made to wait.
+func TestFetchGone(t *testing.T) {
+	c := startCore(t, Options{}, set("t", 1))
+	req := c.fetchOf(part{topic: "t"})
+	req.MaxWaitMillis = int32(time.Hour / time.Millisecond)
+	cl := c.dial()
+	cl.send(frameOf(req, 11, 1))
+	l := c.engine.Find([]byte("t"), 0)
+	until(t, "it waits", func() bool { return l.Waiting() == 1 })
+	conn := c.first()
+	if conn.gone() {
+		t.Error("taken for gone")
+	}
+	if err := cl.nc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is seen to have gone", conn.gone)
+	conn.end() // what watch does then
+	until(t, "nobody waits", func() bool { return l.Waiting() == 0 && c.first() == nil })
+}
