@@ -111,6 +111,8 @@ type Log struct {
 	flushing  sync.Mutex
 	unsafe    atomic.Pointer[error] // why a flush failed once: from then on nothing is known to be on the disk
 	point     atomic.Int64
+	// indexesLate says that what is below point was flushed without the active segment's indexes.
+	indexesLate atomic.Bool
 	flushedAt atomic.Int64 // ms
 	firstBase atomic.Int64 // base of the first segment
 	used      atomic.Int64 // ms
