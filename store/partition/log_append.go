@@ -65,7 +65,7 @@ func (l *Log) Append(raw []byte, o AppendOptions) (Appended, error) {
 	flush := err == nil && cfg.FlushMessages != layout.Unlimited && l.end()-l.point.Load() >= cfg.FlushMessages
 	l.mu.Unlock()
 	if flush {
-		return a, l.Flush()
+		return a, l.flushTo(a.Last+1, false)
 	}
 	return a, err
 }
