@@ -25,6 +25,8 @@ type Retention struct {
 	Compact bool  // cleanup.policy contains compact
 	MS      int64 // retention.ms; negative: for ever
 	Bytes   int64 // retention.bytes a partition; negative: any size
+	// DirtyRatio is min.cleanable.dirty.ratio where Compact is set: which part must be dirty for the cleaner to come, 0 to 1.
+	DirtyRatio float64
 }
 
 // PartitionState says what kind of replica a folder is.
@@ -92,7 +94,7 @@ type Segment struct {
 	LastTimestamp  int64
 	State          SegmentState
 	Leaves         int64  // ms when it is due to be deleted; NoTime where never or not known
-	Rule           string // by which rule, or why not: "retention.ms", "retention.bytes", "active", "compact", …
+	Rule           string // by which rule, or why not: "retention.ms", "retention.bytes", "active", "compacted", "dirty 40%, max 50%", …
 	Path           string // its .log, absolute
 	Trailing       int64  // bytes behind the last whole batch
 	TrailingZero   bool   // all of them zero: preallocated, not damage

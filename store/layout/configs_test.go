@@ -135,7 +135,7 @@ func TestParseTopicConfig(t *testing.T) {
 	if c.SegmentBytes != 16384 || !c.Compact || !c.Delete || c.RetentionMS != 60000 || !c.LogAppendTime || !c.Preallocate || c.CompressionLevel != 3 {
 		t.Errorf("layers: %+v", c)
 	}
-	if r := c.Retention(); r != (model.Retention{Known: true, Delete: true, Compact: true, MS: 60000, Bytes: -1}) {
+	if r := c.Retention(); r != (model.Retention{Known: true, Delete: true, Compact: true, MS: 60000, Bytes: -1, DirtyRatio: c.MinDirtyRatio}) {
 		t.Errorf("%+v", r)
 	}
 	if c := ParseTopicConfig(map[string]string{"cleanup.policy": ""}); c.Delete || c.Compact {

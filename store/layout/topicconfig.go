@@ -80,7 +80,11 @@ func ParseTopicConfig(layers ...map[string]string) TopicConfig {
 
 // Retention returns what the topics page says of the configs.
 func (c TopicConfig) Retention() model.Retention {
-	return model.Retention{Known: true, Delete: c.Delete, Compact: c.Compact, MS: c.RetentionMS, Bytes: c.RetentionBytes}
+	r := model.Retention{Known: true, Delete: c.Delete, Compact: c.Compact, MS: c.RetentionMS, Bytes: c.RetentionBytes}
+	if c.Compact {
+		r.DirtyRatio = c.MinDirtyRatio
+	}
+	return r
 }
 
 // ParseRetention is ParseTopicConfig(layers...).Retention() for a twentieth of its cost: a list of topics asks for it row by
@@ -93,10 +97,15 @@ func ParseRetention(layers ...map[string]string) model.Retention {
 		}
 	}
 	policy := SplitList(v["cleanup.policy"])
-	return TopicConfig{
+	c := TopicConfig{
 		Delete: slices.Contains(policy, "delete"), Compact: slices.Contains(policy, "compact"),
 		RetentionMS: v.long("retention.ms"), RetentionBytes: v.long("retention.bytes"),
-	}.Retention()
+	}
+	if d, ok := Config("min.cleanable.dirty.ratio"); ok && c.Compact {
+		v.settle(d, layers)
+		c.MinDirtyRatio, _ = strconv.ParseFloat(v[d.Name], 64) // validated
+	}
+	return c.Retention()
 }
 
 // values are validated configs by name.

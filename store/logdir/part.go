@@ -57,7 +57,7 @@ func (p *part) blank() model.Partition {
 func (d *Dir) viewOptions(p *part) partition.ViewOptions {
 	o := partition.ViewOptions{LogStart: model.Unknown, HighWatermark: model.Unknown, EndIsHW: d.o.Embedded}
 	if p.state == model.Live || p.state == model.Future {
-		o.LogStart, o.HighWatermark = p.root.start.at(p.tp), p.root.high.at(p.tp)
+		o.LogStart, o.HighWatermark, o.Cleaned = p.root.start.at(p.tp), p.root.high.at(p.tp), p.root.cleaned.at(p.tp)
 	}
 	return o
 }

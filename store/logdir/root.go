@@ -28,10 +28,11 @@ type root struct {
 	listing sync.Mutex
 
 	// Guarded by Dir.mu, and written under both.
-	err   error    // why it cannot be listed
-	odd   []string // names that are not understood
-	start checkpoint
-	high  checkpoint
+	err     error    // why it cannot be listed
+	odd     []string // names that are not understood
+	start   checkpoint
+	high    checkpoint
+	cleaned checkpoint
 }
 
 // checkpoint is a file of offsets as it was last read.

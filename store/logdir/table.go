@@ -25,12 +25,13 @@ func (d *Dir) relist(r *root, told *pending) []*part {
 	l, err := r.list()
 	start, newStart := r.start.reread(filepath.Join(r.path, layout.LogStartFile))
 	high, newHigh := r.high.reread(filepath.Join(r.path, layout.HighWatermarkFile))
+	cleaned, newCleaned := r.cleaned.reread(filepath.Join(r.path, layout.CleanerFile))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if (err == nil) != (r.err == nil) {
 		told.info = true
 	}
-	r.err, r.start, r.high = err, start, high
+	r.err, r.start, r.high, r.cleaned = err, start, high, cleaned
 	if err != nil {
 		return nil // keep what is known: it may be back
 	}
@@ -53,7 +54,7 @@ func (d *Dir) relist(r *root, told *pending) []*part {
 			told.touch(p.tp)
 		}
 	}
-	if newStart || newHigh {
+	if newStart || newHigh || newCleaned {
 		d.reopen(r, told)
 	}
 	return made

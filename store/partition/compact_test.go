@@ -587,6 +587,45 @@ func TestCompactBesideRetention(t *testing.T) {
 	w.write(0, false)
 }
 
+// TestCompactRule says of each segment whether the cleaner was there, or when it will come.
+func TestCompactRule(t *testing.T) {
+	w := newWorkload(t, 12, nil)
+	w.some(60)
+	w.settleTxns()
+	rules := func() (all []string) {
+		first, _ := w.log.CleanedLine()
+		v, err := OpenView(w.dir, testTP, model.Live, ViewOptions{LogStart: model.Unknown, HighWatermark: model.Unknown, Cleaned: first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := v.Segments(t.Context(), w.log.Config().Retention(), w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range rows {
+			all = append(all, s.Rule)
+		}
+		return slices.Compact(all)
+	}
+	if got := rules(); !slices.Equal(got, []string{"dirty 100%, max 50%", "active"}) {
+		t.Errorf("before: %q", got)
+	}
+	w.compact(CompactOptions{})
+	if got := rules(); !slices.Equal(got, []string{"compacted", "active"}) {
+		t.Errorf("after: %q", got)
+	}
+	w.some(40)
+	w.settleTxns()
+	d, err := w.log.Dirty()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("dirty %d%%, max 50%%", int(d.Ratio()*100))
+	if got := rules(); !slices.Equal(got, []string{"compacted", want, "active"}) {
+		t.Errorf("later: %q, want %q", got, want)
+	}
+}
+
 func TestOffsetMap(t *testing.T) {
 	m := newOffsetMap(1<<40, slotSize*1000, 0.9)
 	if len(m.slots) != 1000 || m.room != 900 {

@@ -20,6 +20,7 @@ type ViewOptions struct {
 	LogStart      int64 // from log-start-offset-checkpoint; model.Unknown where it has no line, and then 0 is the same
 	HighWatermark int64 // from replication-offset-checkpoint; model.Unknown means the log end
 	EndIsHW       bool  // there is one writer, which is ours: the high watermark is the log end
+	Cleaned       int64 // first dirty offset from cleaner-offset-checkpoint; 0 or model.Unknown where nothing was compacted
 }
 
 // View is what the files of one partition held at one moment. It is immutable, holds no open file, and may be used by

@@ -3,6 +3,7 @@ package partition
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -202,10 +203,7 @@ func (v *View) leaves(rows []model.Segment, r model.Retention, now int64) {
 			}
 			continue
 		case !r.Delete && r.Compact:
-			s.Rule = "compact"
-			if last {
-				s.Rule = "active"
-			}
+			s.Rule = v.compactRule(i, r)
 			continue
 		case !r.Delete:
 			s.Rule = "never"
@@ -221,6 +219,32 @@ func (v *View) leaves(rows []model.Segment, r model.Retention, now int64) {
 			s.Rule = "active"
 		}
 	}
+}
+
+// compactRule says of a segment of a compacted topic whether the cleaner has been through it, or when it will come: where
+// which part is dirty, and from which part on it cleans.
+func (v *View) compactRule(i int, r model.Retention) string {
+	last := len(v.layers) - 1
+	first := max(v.o.Cleaned, v.start)
+	switch {
+	case i == last:
+		return "active"
+	case v.layers[i].upper <= first:
+		return "compacted"
+	}
+	var clean, dirty int64
+	for _, l := range v.layers[:last] {
+		if l.base < first {
+			clean += l.size
+		}
+		if l.upper > first {
+			dirty += l.size
+		}
+	}
+	if dirty == 0 || r.DirtyRatio == 0 {
+		return "compact"
+	}
+	return fmt.Sprintf("dirty %d%%, max %g%%", dirty*100/(clean+dirty), math.Round(r.DirtyRatio*100))
 }
 
 // byTime applies retention.ms to a segment and returns when it has gone at the earliest.
