@@ -21,12 +21,13 @@ const (
 )
 
 // start begins what runs in the background: one goroutine that looks at what is due, one for the flushes of closed
-// segments, and those that compact. Close ends them.
+// segments, one that removes what was deleted, and those that compact. Close ends them.
 func (e *Engine) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	e.stop = stop
 	e.background.Go(func() { e.look(ctx) })
 	e.background.Go(func() { e.work(ctx) })
+	e.background.Go(func() { e.tidy(ctx) })
 	if e.broker.Cleaner.Enable {
 		for range e.broker.Cleaner.Threads {
 			e.background.Go(func() { e.clean(ctx) })
@@ -57,8 +58,8 @@ func (e *Engine) work(ctx context.Context) {
 // look does what is due, each thing in its own interval.
 func (e *Engine) look(ctx context.Context) {
 	retention, points := time.NewTicker(e.o.RetentionEvery), time.NewTicker(e.o.CheckpointEvery)
-	waters, flush, sweep := time.NewTicker(e.o.HighWaterEvery), time.NewTicker(e.o.FlushEvery), time.NewTicker(trashEvery)
-	for _, t := range []*time.Ticker{retention, points, waters, flush, sweep} {
+	waters, flush := time.NewTicker(e.o.HighWaterEvery), time.NewTicker(e.o.FlushEvery)
+	for _, t := range []*time.Ticker{retention, points, waters, flush} {
 		defer t.Stop()
 	}
 	for {
@@ -80,8 +81,6 @@ func (e *Engine) look(ctx context.Context) {
 			err = e.checkpoint(highWatermarks)
 		case <-flush.C:
 			err = e.flushDue(ctx)
-		case <-sweep.C:
-			err = e.Sweep()
 		}
 		if err != nil && ctx.Err() == nil {
 			e.notice(err.Error())
@@ -153,8 +152,24 @@ func (e *Engine) Flush(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// tidy removes what was deleted. Ten thousand folders take their time: nothing else waits for it.
+func (e *Engine) tidy(ctx context.Context) {
+	every := time.NewTicker(trashEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		if err := e.trash.sweep(ctx, e.nowMS()); err != nil {
+			e.notice(err.Error())
+		}
+	}
+}
+
 // Sweep removes the deleted files and folders whose delay is over, as the background does every second.
-func (e *Engine) Sweep() error { return e.trash.sweep(e.nowMS()) }
+func (e *Engine) Sweep() error { return e.trash.sweep(context.Background(), e.nowMS()) }
 
 // trash is what is to be removed, and when.
 type trash struct {
@@ -177,8 +192,8 @@ func (t *trash) addAll(paths []string, due int64) {
 	}
 }
 
-// sweep removes what is due. What cannot be removed is told and left for the next start.
-func (t *trash) sweep(now int64) error {
+// sweep removes what is due, until ctx ends. What cannot be removed is told and left for the next start.
+func (t *trash) sweep(ctx context.Context, now int64) error {
 	t.mu.Lock()
 	var due []string
 	t.list = slices.DeleteFunc(t.list, func(x trashed) bool {
@@ -190,6 +205,9 @@ func (t *trash) sweep(now int64) error {
 	t.mu.Unlock()
 	var errs []error
 	for _, p := range due {
+		if ctx.Err() != nil {
+			break // the next start finds the rest
+		}
 		if err := os.RemoveAll(p); err != nil {
 			errs = append(errs, fmt.Errorf("remove deleted: %w", err))
 		}
