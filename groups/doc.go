@@ -22,13 +22,15 @@
 //	                                                          i16 epoch, i16 the one before, u8 version, u8 state (Kafka's number),
 //	                                                          i64 timeout, i64 started at, i64 updated at, u32 count,
 //	                                                          count × (long topic, i32 partition), u32 count, count × long group
+//	members       group                                     → 1, the coordinator's record of the members; see its package
 //	pending       u64 producer id, key as in offsets        → as in offsets; waits for the producer's transaction
 //
 //	row      long topic, i32 partition, i64 from, i32 from's leader epoch, long from's metadata, i64 to, i32 leader epoch,
 //	         long metadata, u8 certainty of the change, i64 change, long note        (an offset of -1: nothing committed)
 //
-// A group is there when it has an offset or an entry in groups; the latter is written when the first member joins. The
-// buckets from producers on were added later: an older store is given them when it is opened for writing.
+// A group is there when it has an offset or an entry in groups; the latter is written when members have agreed for the first
+// time, or the last one has left. The buckets from producers on were added later: an older store is given them when it is
+// opened for writing.
 //
 // # Commits
 //
@@ -62,8 +64,13 @@
 //   - In an undo, rows that moved since the reset are taken out, not refused: the user sees each of them and may take it
 //     in again, and a command line that applies at once does not throw away what a consumer has done since.
 //   - Expiry is Kafka's; but a reset begins a group's retention anew, else it could be gone an hour later.
-//   - A member brings its assignment along, so the group is Stable at once. The other states are there for members that
-//     must be told theirs, and mayFollow holds the rules of both.
+//   - What the members are is the coordinator's to say (Publish); how its record of them is laid out is its own affair. It is
+//     kept in the same transaction as the group's, so that a generation and its assignments are never apart.
+//   - A reset or deletion takes the members' record away: members that a later broker took over would read on from where they
+//     were, and commit over it.
+//   - A negative offset is stored as a client sends it, for Kafka does so, but says of no group where it is: resets and their
+//     undoing take it for none.
+//   - A group without members and offsets goes at the next expiry, as in Kafka; its generations begin anew.
 //   - An offset of a transaction becomes committed in the write that makes the transaction complete: a crash finds both or
 //     neither. It stays in a bucket of its own until then, so that nothing that reads offsets can see it.
 //   - Counts are remembered as running sums at offsets, so that a thousand groups on one partition, and ends that move each

@@ -18,13 +18,13 @@ func (s *Service) expiry(st *stored, g *model.Group) func(Committed) int64 {
 	keep := s.o.Retention.Milliseconds()
 	topics, subscribed := s.topics(g.ID)
 	return func(c Committed) int64 {
+		_, read := slices.BinarySearch(topics, c.Topic)
 		switch {
+		case g.Active() && (read || !subscribed):
+			return model.NoTime
 		case c.Expires != model.NoTime:
 			return c.Expires
 		case g.Active():
-			if _, found := slices.BinarySearch(topics, c.Topic); found || !subscribed {
-				return model.NoTime
-			}
 			return c.At + keep
 		case st.known && st.record.EmptySince != model.NoTime:
 			return st.record.EmptySince + keep
@@ -65,7 +65,7 @@ func (s *Service) Expire(now time.Time) (int, error) {
 // due reports whether Expire has anything to write for a group.
 func (s *Service) due(id string, st *stored, now int64) bool {
 	g := s.lookup(id)
-	if st.known && !g.Active() && (st.record.EmptySince == model.NoTime || len(st.offsets) == 0 && now >= st.record.EmptySince+s.o.Retention.Milliseconds()) {
+	if st.known && !g.Active() && (st.record.EmptySince == model.NoTime || len(st.offsets) == 0) {
 		return true
 	}
 	expires := s.expiry(st, &g)
@@ -81,6 +81,10 @@ func (s *Service) due(id string, st *stored, now int64) bool {
 func (s *Service) expireGroup(id string, now int64) (n int, err error) {
 	defer s.release(id, s.hold(id))
 	g := s.lookup(id)
+	pending, err := s.PendingIn(id)
+	if err != nil {
+		return 0, err
+	}
 	err = s.db.update(func(tx *bbolt.Tx) error {
 		n = 0
 		st, err := readGroup(s.db, tx, id)
@@ -104,7 +108,7 @@ func (s *Service) expireGroup(id string, now int64) (n int, err error) {
 			}
 			n++
 		}
-		if !g.Active() && n == len(st.offsets) && st.known && now >= st.record.EmptySince+s.o.Retention.Milliseconds() {
+		if !g.Active() && n == len(st.offsets) && st.known && len(pending) == 0 {
 			return forget(tx, id)
 		}
 		return nil

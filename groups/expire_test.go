@@ -31,6 +31,25 @@ func TestExpiry(t *testing.T) {
 		"read by a member":            {func(t *testing.T, s *Service, _ *clock) { join(t, s, at("a", 0), at("b", 0)) }, 1000 + 9*week, 2, false, model.NoTime},
 		"topic that no member reads":  {func(t *testing.T, s *Service, _ *clock) { join(t, s, at("a", 5)) }, 1000 + week, 1, false, model.NoTime},
 		"members died with a process": {func(t *testing.T, s *Service, _ *clock) { join(t, s); s.live = map[string]*live{} }, 1000 + 9*week, 2, false, model.NoTime},
+		"as a client asked, while it is read": {func(t *testing.T, s *Service, _ *clock) {
+			e := offsetEntry("g", Committed{Commit: offset("a", 0, 5), At: 1000, Expires: 3000})
+			if err := s.db.put(t.Context(), []entry{e}); err != nil {
+				t.Fatal(err)
+			}
+			join(t, s, at("a", 0), at("b", 0))
+		}, 3000, 2, false, model.NoTime},
+		"members that are about to agree": {func(t *testing.T, s *Service, _ *clock) {
+			l := Live{State: model.GroupPreparing, Type: TypeClassic, ProtocolType: "consumer", Members: []model.Member{{ID: "m"}}, Topics: []string{}}
+			if err := s.Publish(t.Context(), "g", l, nil); err != nil {
+				t.Fatal(err)
+			}
+		}, 1000 + 9*week, 2, false, model.NoTime},
+		"members of which nobody knows what they read": {func(t *testing.T, s *Service, _ *clock) {
+			l := Live{State: model.GroupStable, Type: TypeClassic, ProtocolType: "connect", Members: []model.Member{{ID: "m"}}}
+			if err := s.Publish(t.Context(), "g", l, nil); err != nil {
+				t.Fatal(err)
+			}
+		}, 1000 + 9*week, 2, false, model.NoTime},
 		"a reset begins it anew": {func(t *testing.T, s *Service, c *clock) {
 			join(t, s).Leave()
 			c.ms.Store(8000)
@@ -82,6 +101,28 @@ func TestExpiryStartsWhenDeadMembersAreNoticed(t *testing.T) {
 	}{{9 * week, 1}, {10*week - 1, 1}, {10 * week, 0}} {
 		if _, err := s.Expire(time.UnixMilli(tc.at)); err != nil || len(offsets(t, s, "g")) != tc.left {
 			t.Errorf("at %d: left %v, %v; want %d", tc.at, offsets(t, s, "g"), err, tc.left)
+		}
+	}
+}
+
+// TestAGroupWithoutOffsetsGoes ends with its members when they have committed nothing, as Kafka has it.
+func TestAGroupWithoutOffsetsGoes(t *testing.T) {
+	s := newService(t, &fakeLogs{}, clockAt(0))
+	m, err := s.Join("g", MemberInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, leaves := range []bool{false, true} {
+		if leaves {
+			if err := m.Leave(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Expire(time.UnixMilli(1)); err != nil {
+			t.Fatal(err)
+		}
+		if k, err := s.Known("g"); err != nil || k.Exists == leaves {
+			t.Errorf("left: %v; known %+v, %v", leaves, k, err)
 		}
 	}
 }

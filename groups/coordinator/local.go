@@ -35,6 +35,8 @@ type Member struct {
 	stop        context.CancelFunc
 	signal      chan struct{} // cap 1: a rebalance, or the member is out
 	done        chan struct{} // closed when the goroutine has ended
+	begun       chan struct{} // closed when the group has taken or refused the member for the first time
+	beginOnce   sync.Once
 	leaveOnce   sync.Once
 	leaveResult error
 
@@ -47,14 +49,15 @@ type Member struct {
 	in         bool          // has an assignment that is valid as far as is known
 }
 
-// JoinHere makes a consumer in this process a member. It returns at once; Assignment is empty until the group has agreed.
+// JoinHere makes a consumer in this process a member, and returns as soon as it is known to the group; Assignment is empty
+// until the group has agreed.
 func (c *Coordinator) JoinHere(group string, info MemberInfo) (*Member, error) {
 	if group == "" || len(group) > maxGroupID {
 		return nil, fmt.Errorf("join: %w group's name: want 1 to %d bytes, have %d", model.ErrInvalid, maxGroupID, len(group))
 	}
 	info.Client = cmp.Or(info.Client, "consumer")
 	info.Host = cmp.Or(info.Host, "127.0.0.1")
-	m := &Member{c: c, group: group, info: info, signal: make(chan struct{}, 1), done: make(chan struct{}), turn: make(chan struct{})}
+	m := &Member{c: c, group: group, info: info, signal: make(chan struct{}, 1), done: make(chan struct{}), begun: make(chan struct{}), turn: make(chan struct{})}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	c.mu.Lock()
 	closed := c.closed
@@ -65,7 +68,8 @@ func (c *Coordinator) JoinHere(group string, info MemberInfo) (*Member, error) {
 	if closed {
 		return nil, fmt.Errorf("join group %q: %w", group, model.ErrClosed)
 	}
-	go m.run()
+	go m.run() // ended by Leave, or by Close
+	<-m.begun
 	return m, nil
 }
 
@@ -73,6 +77,7 @@ func (c *Coordinator) JoinHere(group string, info MemberInfo) (*Member, error) {
 func (m *Member) run() {
 	defer m.c.locals.Done()
 	defer close(m.done)
+	defer m.begin()
 	for m.ctx.Err() == nil {
 		code := m.round()
 		switch code {
@@ -193,6 +198,7 @@ func (m *Member) set(generation int32, assigned []model.TopicPartition, in bool,
 	m.generation, m.assigned, m.in, m.refused = generation, assigned, in, refused
 	close(m.turn)
 	m.turn = make(chan struct{})
+	m.begin()
 }
 
 // named is told the member's id, under the group's mutex.
@@ -200,7 +206,10 @@ func (m *Member) named(id string) {
 	m.mu.Lock()
 	m.id = id
 	m.mu.Unlock()
+	m.begin()
 }
+
+func (m *Member) begin() { m.beginOnce.Do(func() { close(m.begun) }) }
 
 // wake has the member join anew.
 func (m *Member) wake() {
