@@ -108,14 +108,14 @@ type Log struct {
 	cleaned    atomic.Int64 // first dirty offset; 0 where nothing was cleaned
 	generation atomic.Int64 // how often that was done
 
-	flushing  sync.Mutex
-	unsafe    atomic.Pointer[error] // why a flush failed once: from then on nothing is known to be on the disk
-	point     atomic.Int64
+	flushing sync.Mutex
+	unsafe   atomic.Pointer[error] // why a flush failed once: from then on nothing is known to be on the disk
+	point    atomic.Int64
 	// indexesLate says that what is below point was flushed without the active segment's indexes.
 	indexesLate atomic.Bool
-	flushedAt atomic.Int64 // ms
-	firstBase atomic.Int64 // base of the first segment
-	used      atomic.Int64 // ms
+	flushedAt   atomic.Int64 // ms
+	firstBase   atomic.Int64 // base of the first segment
+	used        atomic.Int64 // ms
 }
 
 // piece is what is known of a segment without opening it.
