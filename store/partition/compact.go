@@ -209,9 +209,17 @@ type compaction struct {
 	mtime     int64 // of the file that is cleaned, ms
 	scan      segment.Scanner
 	reader    record.Reader
-	verdicts  []bool // of the records of a batch
+	hashes    []hashed // of the records of a batch
+	verdicts  []bool   // likewise: which stay
 	out       output
 	done      Compacted
+}
+
+// hashed is a record with its key's hash.
+type hashed struct {
+	hash   [2]uint64
+	offset int64
+	value  bool // it is no tombstone
 }
 
 // lastOf is what is remembered of a producer: its newest data batch, or without one its epoch.

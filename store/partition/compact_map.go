@@ -76,9 +76,8 @@ func (m *offsetMap) find(h [2]uint64) *slot {
 // full reports whether the map has no room for another key.
 func (m *offsetMap) full() bool { return m.n >= m.room }
 
-// put notes that a key is at an offset, which is above all those given before. The map must not be full.
-func (m *offsetMap) put(key []byte, offset int64) {
-	h := keyHash(key)
+// put notes that a key, by its hash, is at an offset, which is above all those given before. The map must not be full.
+func (m *offsetMap) put(h [2]uint64, offset int64) {
 	s := m.find(h)
 	if s.next == 0 {
 		m.n++
@@ -87,13 +86,8 @@ func (m *offsetMap) put(key []byte, offset int64) {
 	s.next = offset + 1
 }
 
-// get returns the last offset of a key, or -1.
-func (m *offsetMap) get(key []byte) int64 {
-	if m.n == 0 {
-		return -1
-	}
-	return m.find(keyHash(key)).next - 1
-}
+// get returns the last offset of a key, by its hash, or -1.
+func (m *offsetMap) get(h [2]uint64) int64 { return m.find(h).next - 1 }
 
 // seen notes that all up to an offset has been looked at.
 func (m *offsetMap) seen(offset int64) { m.latest = max(m.latest, min(offset, math.MaxInt64-1)) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store/layout"
@@ -147,21 +148,23 @@ func (c *compaction) addKeys(h record.Header, batch []byte) error {
 		if err := c.reader.Reset(batch); err != nil {
 			return err
 		}
+		c.hashes = c.hashes[:0]
 		for c.reader.Next() {
-			r := c.reader.Record()
-			if r.Key == nil || r.Offset < c.d.First {
-				continue
+			if r := c.reader.Record(); r.Key != nil && r.Offset >= c.d.First {
+				c.hashes = append(c.hashes, hashed{keyHash(r.Key), r.Offset, true})
 			}
+		}
+		if err := c.reader.Err(); err != nil {
+			return err
+		}
+		for i := range c.hashes {
 			if c.keys.full() {
 				if c.keys.latest >= c.d.First {
 					return errFull
 				}
 				c.keys.grow() // not even the first batch fits: it must, or no run would ever get on
 			}
-			c.keys.put(r.Key, r.Offset)
-		}
-		if err := c.reader.Err(); err != nil {
-			return err
+			c.keys.put(c.hashes[i].hash, c.hashes[i].offset)
 		}
 	}
 	if h.LastOffset() >= c.d.First {
@@ -267,14 +270,28 @@ func (c *compaction) judge(batch []byte, tombstones bool) (kept, tombs int, all 
 	if err := c.reader.Reset(batch); err != nil {
 		return 0, 0, false, err
 	}
-	c.verdicts = c.verdicts[:0]
+	c.verdicts, c.hashes = c.verdicts[:0], c.hashes[:0]
 	for c.reader.Next() {
 		r := c.reader.Record()
-		stays := c.stays(r, tombstones)
+		h := hashed{offset: r.Offset, value: r.Value != nil}
+		switch {
+		case r.Offset > c.keys.latest:
+			h.offset = math.MaxInt64 // it stays, whatever the map says
+		case r.Key == nil || r.Value == nil && !tombstones:
+			h.offset = math.MinInt64
+		default:
+			h.hash = keyHash(r.Key)
+		}
+		c.hashes = append(c.hashes, h)
+	}
+	// In a loop of their own, lookups that miss the processor's caches go on side by side.
+	for i := range c.hashes {
+		h := &c.hashes[i]
+		stays := h.offset == math.MaxInt64 || h.offset >= 0 && h.offset >= c.keys.get(h.hash)
 		c.verdicts = append(c.verdicts, stays)
 		if stays {
 			kept++
-			if r.Value == nil {
+			if !h.value {
 				tombs++
 			}
 		}
@@ -282,13 +299,6 @@ func (c *compaction) judge(batch []byte, tombstones bool) (kept, tombs int, all 
 	c.done.Records += int64(len(c.verdicts))
 	c.done.Kept += int64(kept)
 	return kept, tombs, kept == len(c.verdicts), c.reader.Err()
-}
-
-func (c *compaction) stays(r *record.Record, tombstones bool) bool {
-	if r.Offset > c.keys.latest {
-		return true
-	}
-	return r.Key != nil && (r.Value != nil || tombstones) && r.Offset >= c.keys.get(r.Key)
 }
 
 // rewrite writes a batch again, with the records that the verdicts are for.

@@ -635,7 +635,7 @@ func TestOffsetMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for o := int64(0); !m.full(); o++ {
 		k := fmt.Sprint(r.IntN(2000))
-		m.put([]byte(k), o)
+		m.put(keyHash([]byte(k)), o)
 		want[k] = o
 	}
 	if m.n != len(want) {
@@ -648,7 +648,7 @@ func TestOffsetMap(t *testing.T) {
 		if !ok {
 			o = -1
 		}
-		if got := m.get([]byte(key)); got != o {
+		if got := m.get(keyHash([]byte(key))); got != o {
 			t.Errorf("%s is at %d, want %d", key, got, o)
 		}
 	}
