@@ -10,7 +10,7 @@
 //	listens     Options.Listen      –                   –                   –
 //
 // An Owner is the process that has the directory, spoken to by Kafka's protocol at the address in its lock. Where that
-// address asks clients who they are there is a door besides, .strata.sock, which no other user may open.
+// address asks clients who they are there is a door besides, strata.door, which no other user may open.
 //
 // # Why
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // doorFile is the name of the door's socket in the first log directory.
-const doorFile = ".strata.sock"
+const doorFile = "strata.door"
 
 // door is a second way in, beside a listener that asks clients who they are: a socket that no other user may open, by which
 // the same user's commands attach.
