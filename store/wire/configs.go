@@ -64,12 +64,18 @@ type layers struct {
 	node, cluster map[string]string // set while the broker ran
 	static        map[string]string // by the broker's names: what the broker was started with
 	topic         map[string]string // by the topics' names: what the broker was started with
+	inherited     []setting         // the configs of a topic that sets none, by name
 }
 
 // layers returns the configs as they are now.
 func (s *Server) layers() layers {
 	l := layers{static: s.staticConfigs(), topic: s.b.Engine.StaticConfigs()}
 	l.node, l.cluster = s.clusterConfigs()
+	for _, d := range layout.Configs() {
+		c := setting{name: d.Name, kind: configType(d.Type), doc: d.Doc, value: d.Default, source: kmsg.ConfigSourceDefaultConfig}
+		c.inherit(l, d)
+		l.inherited = append(l.inherited, c)
+	}
 	return l
 }
 
@@ -159,15 +165,14 @@ func named(names []string, name string) bool {
 // topicConfigs returns the configs of a topic that has set own itself, by name, as far as they are asked for.
 func topicConfigs(l layers, own map[string]string, names []string) []setting {
 	var list []setting
-	for _, d := range layout.Configs() {
-		if !named(names, d.Name) {
+	for _, s := range l.inherited {
+		if !named(names, s.name) {
 			continue
 		}
-		s := setting{name: d.Name, kind: configType(d.Type), doc: d.Doc, value: d.Default, source: kmsg.ConfigSourceDefaultConfig}
-		if v, ok := own[d.Name]; ok {
-			s.add(d.Name, v, kmsg.ConfigSourceDynamicTopicConfig)
+		if v, ok := own[s.name]; ok {
+			s.value, s.source = v, kmsg.ConfigSourceDynamicTopicConfig
+			s.synonyms = append([]valued{{s.name, v, s.source}}, s.synonyms...)
 		}
-		s.inherit(l, d)
 		list = append(list, s)
 	}
 	return list
@@ -181,7 +186,6 @@ func (s *setting) inherit(l layers, d layout.ConfigDef) {
 		}
 		return
 	}
-	before := len(s.synonyms)
 	if v, ok := l.node[d.Broker[0]]; ok {
 		s.add(d.Broker[0], v, kmsg.ConfigSourceDynamicBrokerConfig)
 	}
@@ -189,20 +193,20 @@ func (s *setting) inherit(l layers, d layout.ConfigDef) {
 		s.add(d.Broker[0], v, kmsg.ConfigSourceDynamicDefaultBrokerConfig)
 	}
 	if v, ok := l.topic[d.Name]; ok {
-		own := len(s.synonyms) == 0
+		counts := len(s.synonyms) == 0
 		for _, key := range d.Broker {
 			if v, ok := l.static[key]; ok {
 				s.add(key, v, kmsg.ConfigSourceStaticBrokerConfig)
 			}
 		}
-		if own {
+		if counts {
 			s.value, s.source = v, kmsg.ConfigSourceStaticBrokerConfig // in the topic's unit
 		}
 	}
 	last, ok := layout.BrokerConfig(d.Broker[0])
 	if ok && last.Null {
 		// The default goes by the name of an older config, and is listed under it behind what else there is.
-		if last, ok = hours(d); len(s.synonyms) == before {
+		if last, ok = hours(d); len(s.synonyms) == 0 {
 			return
 		}
 	}
