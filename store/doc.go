@@ -9,6 +9,7 @@
 //	├─ recovery-point-offset-checkpoint     per partition: flushed below it
 //	├─ log-start-offset-checkpoint          per partition whose records were deleted up to somewhere
 //	├─ replication-offset-checkpoint        per partition: high watermark
+//	├─ cleaner-offset-checkpoint            per compacted partition: cleaned below it
 //	├─ strata-topics.intent                 what is being done to topics, while it is; in the first directory
 //	├─ TOPIC-N/                             a partition, see store/partition
 //	└─ TOPIC-N.ID-delete/                   removed after file.delete.delay.ms
@@ -40,6 +41,9 @@
 //   - The leader epoch rises at the first append after a start, not at every start: a log that is only looked at keeps
 //     its files byte for byte.
 //   - The replication checkpoint holds the LEO: there is one replica, so the high watermark is the log's end.
+//   - The cleaner looks at all logs that are compacted again and again, as Kafka's does, and takes the one with the highest
+//     dirty ratio. A damaged one is left alone until the next start; one that the disk had no room for is tried again.
+//   - Deleting works on a full disk: what it would only write down is made good later.
 //   - A data directory that belongs to a Kafka broker (it has __cluster_metadata) is refused: its metadata log would not
 //     know of what we do there.
 package store

@@ -8,7 +8,8 @@
 //	  leader-epoch-checkpoint                                  which leader epoch began at which offset
 //	  partition.metadata                                       the topic's id
 //	  00000000000003000000.log.deleted                         removed soon
-//	  00000000000003904112.log.swap                            a compaction's output: in the place of what it covers
+//	  00000000000003904112.log.cleaned                         a compaction's output while it is written
+//	  00000000000003904112.log.swap                            the same when it is whole: in the place of what it covers
 //
 //	log start                                last stable      high watermark   log end (LEO)
 //	    |----------------------------------------|------------------|-------------|
@@ -19,7 +20,7 @@
 //
 // View reads, of a live broker's folder as well as of a dead one's or of our own. It is a snapshot: what has grown since
 // is seen by the View that Refresh or Grown returns. Log writes: it appends, rolls, keeps epochs and producers, deletes
-// by retention, and recovers. What is shown never goes through it; what clients fetch does: as a Slice, which is a part
+// by retention, compacts, and recovers. What is shown never goes through it; what clients fetch does: as a Slice, which is a part
 // of a file, never of memory.
 //
 // # Why
@@ -65,4 +66,17 @@
 //   - All that was recovered waits for a flush again, though it could be read: what a killed process wrote may lie in the
 //     system's memory only, and the recovery point says what is on the disk.
 //   - A roll that fails takes back what it has made, so that on a full disk the old segment stays the active one.
+//   - Compaction follows Kafka 4.4's cleaner batch by batch, so that a broker's cleaner leaves the very same batches: dirty
+//     part, active producers' last batches kept as headers, horizons of tombstones and markers, groups of segments.
+//   - Keys are told apart by half of their SHA-256, where Kafka takes MD5: who can make two keys with the same hash could
+//     have somebody else's record removed. A faster keyed hash would be no proof against that.
+//   - Where not even one batch fits the map of keys it grows: a cleaner that keeps to its memory at any price would never
+//     get on.
+//   - An abort that no transaction index tells of stops the compaction, which then begins again with what the markers say:
+//     an index may be lost, and aborted data taken for committed would stay for ever, without its marker.
+//   - A segment that is damaged is not compacted: a new checksum would make its damage look right.
+//   - A .cleaned file is in its place only after three renames of each file, in Kafka's order: a broker that starts on what
+//     a kill left finishes or takes back what we began, as we do what it began.
+//   - The names of closed segments are locked while they are renamed, not the log: appends do not wait for it, and who opens
+//     a .log and its index gets two that belong together.
 package partition
