@@ -228,9 +228,13 @@ func (g *consumerGroup) replace(old *consumerMember, id string) *consumerMember 
 func (g *consumerGroup) resolve(topics Topics) map[string]topicInfo {
 	wanted := map[string]bool{}
 	patterns := map[string]*regexp.Regexp{}
+	var before []string // most members subscribe to the same
 	for _, m := range g.members {
-		for _, name := range m.names {
-			wanted[name] = true
+		if !slices.Equal(m.names, before) {
+			for _, name := range m.names {
+				wanted[name] = true
+			}
+			before = m.names
 		}
 		if m.regex != nil {
 			patterns[m.pattern] = m.regex
@@ -325,7 +329,12 @@ func (g *consumerGroup) aim(def string) bool {
 	matched := map[string][]assign.Topic{}
 	for i, id := range ids {
 		m := g.members[id]
-		members[i] = assign.Member{ID: id, Instance: m.instance, Topics: g.subscribed(m, matched), Target: m.target}
+		members[i] = assign.Member{ID: id, Instance: m.instance, Target: m.target}
+		if i > 0 && m.pattern == g.members[ids[i-1]].pattern && slices.Equal(m.names, g.members[ids[i-1]].names) {
+			members[i].Topics = members[i-1].Topics
+			continue
+		}
+		members[i].Topics = g.subscribed(m, matched)
 	}
 	partitions := make(map[assign.Topic]int32, len(g.topics))
 	for _, info := range g.topics {

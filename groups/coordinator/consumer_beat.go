@@ -157,12 +157,15 @@ func (g *consumerGroup) beat(b *ConsumerBeat, o ConsumerOptions, topics Topics, 
 	if m == nil {
 		return out, false
 	}
-	read := g.subscribed(m, nil)
+	var read []assign.Topic
+	if b.Pattern != nil {
+		read = g.subscribed(m, nil)
+	}
 	updated, renamed, repatterned := m.update(b)
 	g.put(m)
 	changed = joined || updated
 	if renamed || repatterned || g.stale(topics) {
-		if g.refresh(topics) || renamed || !slices.Equal(read, g.subscribed(m, nil)) {
+		if g.refresh(topics) || renamed || repatterned && !slices.Equal(read, g.subscribed(m, nil)) {
 			g.epoch++
 		}
 	}
