@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/strata-kafka/strata/groups"
@@ -32,6 +33,11 @@ func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
 		return embedded.Look(eo, besides(h))
 	case o.Access == cli.Look:
 		return embedded.Look(eo, "")
+	case o.Access == cli.Users:
+		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make data directory: %w", err)
+		}
+		return embedded.Offsets(eo)
 	case o.Access == cli.Offsets:
 		return embedded.Offsets(eo)
 	case o.Access == cli.Member:

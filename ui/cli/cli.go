@@ -55,6 +55,7 @@ const (
 	Write                 // be the one writer, or have the one do it that is, where it listens; else an error
 	Prefer                // Write, or if another process is the writer and does not listen, Look
 	Offsets               // change committed offsets alone, in the way of Write
+	Users                 // as Offsets, for a directory that need not be there: its first user is made before it serves
 	Own                   // be the one writer; an error if another process is
 	Member                // Own with a listener, or the one that is the writer: to join a group as any client does
 )
@@ -379,7 +380,7 @@ func (a *app) open(ctx context.Context, word string, access Access, o DirOptions
 			return nil, a.noSource(p, err)
 		}
 	}
-	if access == Write || access == Offsets || access == Member {
+	if access != Look && access != Prefer {
 		return nil, fmt.Errorf("%s: %w: a log directory is only looked at, never changed; leave --source out to work on the embedded broker", word, model.ErrReadOnly)
 	}
 	return a.eng.OpenDirs(ctx, paths, o)

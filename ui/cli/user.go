@@ -51,7 +51,7 @@ SCRAM-SHA-256 and SCRAM-SHA-512. Passwords are kept salted and hashed.`,
 
 // withUsers opens what keeps the users.
 func (a *app) withUsers(c *cobra.Command, do func(context.Context, model.UserAdmin) error) error {
-	return a.with(c, Offsets, func(ctx context.Context, src model.Source) error {
+	return a.with(c, Users, func(ctx context.Context, src model.Source) error {
 		u, err := ability[model.UserAdmin](src, "change users")
 		if err != nil {
 			return err

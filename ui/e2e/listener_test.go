@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // patience bounds every wait of these tests; nothing waits for it to pass.
@@ -442,5 +443,39 @@ func TestAnOwnerThatDoesNotListen(t *testing.T) {
 	x.ends()
 	for _, args := range [][]string{{"serve", "--no-listen"}, {"serve", "--listen", "9092"}, {"--listen", "127.0.0.1:0", "--no-listen"}} {
 		w.run(2, "", args...)
+	}
+}
+
+// TestTheSameUserComesInByTheDoor where other clients have to say who they are.
+func TestTheSameUserComesInByTheDoor(t *testing.T) {
+	w := newWorld(t)
+	if r := w.run(1, "", "serve", "--sasl"); !strings.Contains(r.err, "strata user add NAME") {
+		t.Errorf("without any user: %q", r.err)
+	}
+	w.run(0, "secret\n", "user", "add", "ada")
+	server, address := w.serve("--sasl")
+	w.run(0, "", "topic", "create", "orders")
+	w.run(0, "1\n2\n", "produce", "orders")
+	if r := w.run(0, "", "consume", "orders", "--limit", "2", "-f", `%s\n`); r.out != "1\n2\n" {
+		t.Errorf("consumed %q", r.out)
+	}
+	if got := w.members("default"); got != "Empty 0" {
+		t.Errorf("group: %s", got)
+	}
+	if r := w.run(2, "secret\n", "user", "add", "bob"); !strings.Contains(r.err, "keeps the users") {
+		t.Errorf("said %q", r.err)
+	}
+	cl, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.DisableClientMetrics(), kgo.RequestRetries(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	ctx, done := context.WithTimeout(t.Context(), patience)
+	defer done()
+	if _, err := kmsg.NewPtrListGroupsRequest().RequestWith(ctx, cl); err == nil || ctx.Err() != nil {
+		t.Errorf("a client that does not say who it is: %v", err)
+	}
+	if code := server.ends(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d: %s", code, server.stderr())
 	}
 }
