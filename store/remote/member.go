@@ -182,6 +182,15 @@ func (m *Member) Commit(ctx context.Context, records []model.Record) error {
 		return nil
 	}
 	var err error
+	// Without this the member's id is kept as metadata, of which nobody is any the wiser.
+	ctx = kgo.PreCommitFnContext(ctx, func(r *kmsg.OffsetCommitRequest) error {
+		for i := range r.Topics {
+			for j := range r.Topics[i].Partitions {
+				r.Topics[i].Partitions[j].Metadata = nil
+			}
+		}
+		return nil
+	})
 	m.kgo.CommitOffsetsSync(ctx, next, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, cerr error) {
 		if err = cerr; err != nil || resp == nil {
 			return
