@@ -22,6 +22,8 @@ type member struct {
 	rebalance, session         time.Duration
 	protocols                  []Protocol // in the order of preference
 	assignment                 []byte
+	parsed                     []model.TopicPartition // of assignment, where parsedOf is that; nobody changes it
+	parsedOf                   []byte
 	local                      *Member // the member in this process; nil for one from outside
 
 	fresh   bool // has not been through a join yet
@@ -44,6 +46,14 @@ func (m *member) metadata(protocol string) []byte {
 		}
 	}
 	return nil
+}
+
+// partitions returns what the assignment says, for reading only. A group is looked at more often than assigned.
+func (m *member) partitions() []model.TopicPartition {
+	if len(m.assignment) != len(m.parsedOf) || len(m.assignment) > 0 && &m.assignment[0] != &m.parsedOf[0] {
+		m.parsed, m.parsedOf = parseAssignment(m.assignment), m.assignment
+	}
+	return m.parsed
 }
 
 // matches reports whether the member would join with the same protocols.
@@ -141,13 +151,13 @@ func (k *classic) idle() bool { return len(k.members) == 0 && len(k.pending) == 
 // live implements kind.
 func (k *classic) live() groups.Live {
 	l := groups.Live{State: k.state, Type: groups.TypeClassic, ProtocolType: k.protocolType, Protocol: k.protocol, Generation: k.generation}
-	if k.protocolType == consumerType && k.state != model.GroupEmpty {
+	if k.protocolType == consumerType && k.state == model.GroupStable {
 		l.Topics = k.topics()
 	}
 	for _, m := range k.members {
 		x := model.Member{ID: m.id, Instance: m.instance, Client: m.client, Host: hostOf(m.host)}
 		if k.protocolType == consumerType {
-			x.Assignment = parseAssignment(m.assignment)
+			x.Assignment = m.partitions()
 		}
 		l.Members = append(l.Members, x)
 	}
@@ -206,16 +216,17 @@ func (k *classic) mayCommit(r CommitCheck) groups.Code {
 // vote chooses the protocol: of those that all know, the one that most members put first, and of several of those the one
 // that the first member likes best.
 func (k *classic) vote() string {
+	common := k.common()
 	votes := map[string]int{}
-	best := ""
 	for _, m := range k.members {
 		for i := range m.protocols {
-			if name := m.protocols[i].Name; k.allKnow(name) {
+			if name := m.protocols[i].Name; common[name] {
 				votes[name]++
 				break
 			}
 		}
 	}
+	best := ""
 	for _, m := range k.members {
 		for i := range m.protocols {
 			if name := m.protocols[i].Name; votes[name] > votes[best] {
@@ -226,13 +237,23 @@ func (k *classic) vote() string {
 	return best
 }
 
-func (k *classic) allKnow(protocol string) bool {
-	for _, m := range k.members {
-		if !slices.ContainsFunc(m.protocols, func(p Protocol) bool { return p.Name == protocol }) {
-			return false
+// common returns the protocols that all members know.
+func (k *classic) common() map[string]bool {
+	known := map[string]int{} // by how many members
+	for n, m := range k.members {
+		for i := range m.protocols {
+			if name := m.protocols[i].Name; known[name] == n {
+				known[name]++ // and not again for a protocol that is named twice
+			}
 		}
 	}
-	return true
+	common := map[string]bool{}
+	for name, n := range known {
+		if n == len(k.members) {
+			common[name] = true
+		}
+	}
+	return common
 }
 
 // supports reports whether a member with these protocols can be in the group.
@@ -243,7 +264,11 @@ func (k *classic) supports(protocolType string, protocols []Protocol) bool {
 	if len(k.members) == 0 {
 		return true
 	}
-	return protocolType == k.protocolType && slices.ContainsFunc(protocols, func(p Protocol) bool { return k.allKnow(p.Name) })
+	if protocolType != k.protocolType {
+		return false
+	}
+	common := k.common()
+	return slices.ContainsFunc(protocols, func(p Protocol) bool { return common[p.Name] })
 }
 
 // add takes a member in.

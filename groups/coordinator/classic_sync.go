@@ -105,10 +105,16 @@ func (k *classic) settle(all []Assigned) {
 		m.assignment = byID[m.id]
 	}
 	k.turn(model.GroupStable)
-	w, err := k.g.post(k.blob())
+	state, code := k.blob(), groups.CoordinatorNotAvailable
+	w, err := (*groups.Write)(nil), errState
+	if len(state) > maxState {
+		code = groups.UnknownServerError // as Kafka says of a group that is too large to be stored
+	} else {
+		w, err = k.g.post(state)
+	}
 	if err != nil {
 		for _, m := range k.members {
-			answerSync(m, SyncAnswer{Code: groups.CoordinatorNotAvailable})
+			answerSync(m, SyncAnswer{Code: code})
 		}
 		k.rebalance()
 		return

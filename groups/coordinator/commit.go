@@ -58,6 +58,9 @@ func (c *Coordinator) check(r CommitCheck) (g *group, code groups.Code) {
 // Commit stores offsets of a group for a member, or for a client that is none, and returns when they are on the disk, all
 // of them or none.
 func (c *Coordinator) Commit(ctx context.Context, r CommitCheck, commits []groups.Committed) groups.Code {
+	if len(r.Group) > maxGroupID {
+		return groups.InvalidGroupID
+	}
 	r.commits = commits
 	g, code := c.check(r)
 	var w *groups.Write

@@ -21,6 +21,9 @@ const (
 	flagLocal       = 1 // of a member
 )
 
+// maxState is the most bytes of a group's state: what clients send is not to fill the store.
+const maxState = 64 << 20
+
 var errState = errors.New("stored members cannot be read")
 
 // restore takes over a group of the broker before. What cannot be read is left out: its members join anew.
