@@ -10,6 +10,17 @@
 //
 //   - One request of a connection at a time, as in Kafka: answers leave in the order of the requests, and nothing of a
 //     client overtakes itself. What waits (Fetch, JoinGroup, SyncGroup) holds up its own connection only.
+//   - A connection that is silent holds 4 KiB and a goroutine: frames and answers are taken from pools and given back. What a
+//     frame announces is believed as far as the client has sent as much before; memory follows what has come.
+//   - Produce is decoded here, in place: its batches go from the frame into the log, and nothing is made for a request.
+//     Every record is looked at once before that, for readers must be able to trust a log: it costs less than a tenth of
+//     copying it.
+//   - Offset deltas of a batch's records must be 0, 1, 2…; Kafka stores others in an uncompressed batch, and no reader knows
+//     what to make of them.
+//   - A topic that Metadata creates is in the same answer. Kafka says first that it is not there, and every client waits for
+//     its next try.
+//   - Requests without records are bounded to 1 MiB, Produce by Options.MaxRequest: decoding multiplies what they hold.
+//   - Answers are written in steps of 64 KiB with a time-out each: a slow client may take as long as it goes on.
 //   - Records are fetched from the file into the connection, with sendfile where the system has it: over loopback it takes a
 //     third to half of the processor's time that reading and writing take, and a client that is slow to take a large
 //     answer holds a file open, and no memory. Answers of up to 64 KiB are read and written: one call instead of two.
