@@ -92,9 +92,14 @@ func (l *dirLock) sign(me Holder) error {
 	return nil
 }
 
-// release removes the lock's file and lets the lock go.
+// release removes the lock's file and lets the lock go. A file at its path that is another's is left there: the directory
+// was deleted and made anew meanwhile.
 func (l *dirLock) release() error {
-	return errors.Join(os.Remove(l.path), l.f.Close())
+	var err error
+	if sameFile(l.f, l.path) {
+		err = os.Remove(l.path)
+	}
+	return errors.Join(err, l.f.Close())
 }
 
 // readHolder reads who holds a lock; the zero Holder where its file does not say.

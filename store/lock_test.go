@@ -157,3 +157,39 @@ func TestKafkaDirectory(t *testing.T) {
 		t.Errorf("it was changed: %v", names)
 	}
 }
+
+// TestALockOfAnother is not taken away with one's own, where the directory was deleted and made anew.
+func TestALockOfAnother(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	old, err := lockDir(mkdir(t, dir), Holder{PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	now, err := lockDir(mkdir(t, dir), Holder{PID: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.release(); err != nil {
+		t.Error(err)
+	}
+	if h, held := LockHolder(dir); !held || h.PID != 2 {
+		t.Errorf("held by %+v, %v", h, held)
+	}
+	if err := now.release(); err != nil {
+		t.Error(err)
+	}
+	if exists(filepath.Join(dir, layout.LockFile)) {
+		t.Error("it is left behind")
+	}
+}
+
+func mkdir(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -19,7 +19,7 @@ const (
 	pollRecords   = 500              // records that Next returns at most
 	memberSession = 10 * time.Second // after which a member that was killed is taken for gone
 	memberFetch   = 8 << 20          // bytes of one fetch
-	leaveWithin   = 5 * time.Second  // whoever leaves shall not wait for a broker that does not answer
+	leaveWithin   = 3 * time.Second  // whoever leaves shall not wait for a broker that does not answer
 )
 
 // Member is a member of a group. Its methods are called from one goroutine.
