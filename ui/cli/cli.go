@@ -174,7 +174,10 @@ func (a *app) root() *cobra.Command {
 consumer groups with their lag.
 
 SOURCE is nothing (the embedded broker on its data directory), a Kafka log directory or a .log file (read-only;
-several log.dirs with commas), or an address in the embedded broker, like orders/2@4812339.`,
+several log.dirs with commas), or an address in the embedded broker, like orders/2@4812339.
+
+The embedded broker serves Kafka clients while it is explored, at 127.0.0.1:9092 where --listen says nothing else. Where
+another strata has its directory open already, this one attaches to it.`,
 		Args:              cobra.MaximumNArgs(1),
 		SilenceErrors:     true,
 		SilenceUsage:      true,

@@ -15,6 +15,10 @@
 //
 //   - Reading the embedded broker's directory takes no lock and starts no broker: a look must not change what it looks
 //     at, and it works beside a running strata.
+//   - Where another process has the directory open and listens, that one is told what to change, and asked about groups:
+//     two terminals on one directory are the usual thing, and no reason to fail.
+//   - consume commits what has left stdout and nothing before, so that whatever ends it loses no record. It begins at the
+//     log start where a group has committed nothing: who tries it out wants to see something.
 //   - Counts are made exact before they are printed. A script cannot see the ≈ of a screen.
 //   - cobra, because GNU-style flags, help and completion are not what strata exists for.
 package cli
