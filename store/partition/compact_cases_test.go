@@ -296,7 +296,7 @@ func TestCompactBesideRetention(t *testing.T) {
 	w := newWorkload(t, 9, map[string]string{"cleanup.policy": "compact,delete", "retention.ms": "100000"})
 	w.some(60)
 	w.settleTxns()
-	w.now += 1
+	w.now++
 	o := CompactOptions{step: func(what string) error {
 		if what == "flushed" {
 			w.now += 200_000
