@@ -211,10 +211,11 @@ func epochCode(l *partition.Log, epoch int32) int16 {
 
 // readCode is the code of what went wrong with reading a log.
 func readCode(err error) int16 {
+	if err == nil {
+		return 0
+	}
 	var corrupt *model.CorruptError
 	switch {
-	case err == nil:
-		return 0
 	case errors.Is(err, model.ErrOutOfRange):
 		return kerr.OffsetOutOfRange.Code
 	case errors.Is(err, model.ErrClosed):
