@@ -59,7 +59,8 @@ type Described struct {
 // DescribedMember is a member of a classic group as it was told and has told.
 type DescribedMember struct {
 	ID, Instance, Client, Host string
-	Metadata, Assignment       []byte // nil but while the group is Stable
+	Metadata                   []byte // nil but while the group is Stable
+	Assignment                 []byte // the last one, also while another is agreed on
 }
 
 // Describe returns a classic group.
@@ -85,9 +86,9 @@ func (c *Coordinator) Describe(id string) Described {
 		d.Protocol = k.protocol
 	}
 	for _, m := range k.members {
-		x := DescribedMember{ID: m.id, Instance: m.instance, Client: m.client, Host: m.host}
+		x := DescribedMember{ID: m.id, Instance: m.instance, Client: m.client, Host: m.host, Assignment: m.assignment}
 		if k.state == model.GroupStable {
-			x.Metadata, x.Assignment = m.metadata(k.protocol), m.assignment
+			x.Metadata = m.metadata(k.protocol)
 		}
 		d.Members = append(d.Members, x)
 	}
