@@ -102,19 +102,7 @@ func newClassic(g *group, known groups.Known) *classic {
 	}
 }
 
-// mayFollow reports whether a classic group may go from one state to another.
-func mayFollow(from, to model.GroupState) bool {
-	switch to {
-	case model.GroupPreparing:
-		return from == model.GroupEmpty || from == model.GroupCompleting || from == model.GroupStable
-	case model.GroupEmpty, model.GroupCompleting:
-		return from == model.GroupPreparing
-	case model.GroupStable:
-		return from == model.GroupCompleting
-	}
-	return false
-}
-
+// turn changes the state: along the arrows of the package comment.
 func (k *classic) turn(to model.GroupState) {
 	k.state = to
 	k.g.dirty = true
