@@ -8,18 +8,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
 	"time"
 
+	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store"
 	"github.com/strata-kafka/strata/store/delivery"
 	"github.com/strata-kafka/strata/store/demo"
 	"github.com/strata-kafka/strata/store/embedded"
 	"github.com/strata-kafka/strata/store/logdir"
+	"github.com/strata-kafka/strata/store/remote"
 	"github.com/strata-kafka/strata/ui"
 	"github.com/strata-kafka/strata/ui/cli"
 	"github.com/strata-kafka/strata/ui/early"
@@ -119,3 +122,152 @@ func explore(ctx context.Context, src model.Source, o cli.ExploreOptions) error 
 	})
 	return errors.Join(err, src.Close())
 }
+
+// openData opens the embedded broker's directory, for what it is needed. Where another process has it open and listens,
+// that one is asked for what cannot be read from the files.
+func openData(_ context.Context, o cli.DataOptions) (model.Source, error) {
+	eo := embedded.Options{Dir: o.Dir, Still: o.Still, Engine: store.Options{Properties: o.Properties}, Listen: listen(o.Listen),
+		Security: embedded.Security{SASL: o.Security.SASL, Cert: o.Security.Cert, Key: o.Security.Key, ClientCA: o.Security.ClientCA}}
+	if o.Access == cli.Own {
+		return own(eo)
+	}
+	h, held := embedded.Holder(eo)
+	switch {
+	case held && h.Address != "":
+		return attach(eo, h)
+	case held && o.Access == cli.Prefer:
+		return embedded.Look(eo, besides(h))
+	case o.Access == cli.Look:
+		return embedded.Look(eo, "")
+	case o.Access == cli.Users:
+		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make data directory: %w", err)
+		}
+		return embedded.Offsets(eo)
+	case o.Access == cli.Offsets:
+		return embedded.Offsets(eo)
+	case o.Access == cli.Member:
+		eo.Listen = "127.0.0.1:0"
+	}
+	src, err := own(eo)
+	var locked *store.LockedError
+	switch {
+	case !errors.As(err, &locked):
+	case locked.Holder.Address != "": // it was quicker
+		return attach(eo, locked.Holder)
+	case o.Access == cli.Prefer:
+		return embedded.Look(eo, besides(locked.Holder))
+	}
+	if err != nil || o.Access != cli.Member {
+		return src, err
+	}
+	return join(src)
+}
+
+// own opens the broker.
+func own(o embedded.Options) (model.Source, error) {
+	b, err := embedded.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	return lab{b, delivery.New(delivery.Options{Address: b.Address})}, nil
+}
+
+// lab is a broker on which deliveries can be tried.
+type lab struct {
+	*embedded.Broker
+	*delivery.Runner
+}
+
+// attach opens the files of a broker that is another process, and speaks to that one.
+func attach(o embedded.Options, h store.Holder) (model.Source, error) {
+	a, err := embedded.Attach(o, h, meet)
+	if err != nil {
+		return nil, err
+	}
+	return guest{a, delivery.New(delivery.Options{Address: a.Address})}, nil
+}
+
+// guest is what lab is, where the broker is another process.
+type guest struct {
+	*embedded.Attached
+	*delivery.Runner
+}
+
+// listen puts the command line's word for the usual place into the broker's.
+func listen(word string) string {
+	if word == cli.DefaultListen {
+		return embedded.DefaultListen
+	}
+	return word
+}
+
+// besides says who writes to the directory that is only looked at, short enough for the line at the top.
+func besides(h store.Holder) string {
+	if h.PID == 0 {
+		return "another process writes here"
+	}
+	return fmt.Sprintf("process %d writes here", h.PID)
+}
+
+// meet speaks to the broker that holds a directory.
+func meet(h store.Holder, logs groups.Logs, tell func()) (embedded.Owner, error) {
+	network, address := "tcp", h.Address
+	if h.Door != "" {
+		network, address = "unix", h.Door
+	}
+	c, err := client(network, address)
+	if err != nil {
+		return embedded.Owner{}, err
+	}
+	gs := c.Groups(logs, tell)
+	return embedded.Owner{
+		Topics: c, Configs: c, Groups: gs, Records: c, Members: joiner{c},
+		Close: func() error { return errors.Join(c.Close(), gs.Close()) },
+	}, nil
+}
+
+// client speaks to the one broker at an address, whatever address that tells clients: it may be one for others.
+func client(network, address string) (*remote.Client, error) {
+	seed := address
+	if network == "unix" {
+		seed = "localhost:9092" // it is not dialled
+	}
+	return remote.New([]string{seed}, remote.Options{Version: version(), Timeout: 5 * time.Second, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}})
+}
+
+// joiner is a client as one that joins groups.
+type joiner struct{ c *remote.Client }
+
+// JoinGroup implements model.GroupJoiner.
+func (j joiner) JoinGroup(ctx context.Context, r model.JoinRequest) (model.Membership, error) {
+	m, err := j.c.JoinGroup(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// club is a broker of our own with a client of it, so that groups can be joined in no other way than by clients.
+type club struct {
+	model.Source
+	joiner
+}
+
+// join makes a club of a broker that listens.
+func join(src model.Source) (model.Source, error) {
+	info, err := src.Info(context.Background())
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	c, err := client("tcp", info.Address)
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	return club{src, joiner{c}}, nil
+}
+
+// Close implements model.Source.
+func (c club) Close() error { return errors.Join(c.c.Close(), c.Source.Close()) }
