@@ -34,8 +34,7 @@ func (c *Coordinator) List() ([]Listed, error) {
 	for _, g := range all {
 		g.mu.Lock()
 		if !g.dead && g.kind != nil {
-			l := g.kind.live()
-			out = append(out, Listed{ID: g.id, Type: l.Type, ProtocolType: l.ProtocolType, State: l.State})
+			out = append(out, g.listed())
 			delete(known, g.id)
 		}
 		g.mu.Unlock()
@@ -45,6 +44,15 @@ func (c *Coordinator) List() ([]Listed, error) {
 	}
 	slices.SortFunc(out, func(a, b Listed) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
+}
+
+// listed is the group in a listing. g.mu is held.
+func (g *group) listed() Listed {
+	if k, ok := g.kind.(*classic); ok { // without its members, for a thousand groups are asked for now and then
+		return Listed{ID: g.id, Type: groups.TypeClassic, ProtocolType: k.protocolType, State: k.state}
+	}
+	l := g.kind.live()
+	return Listed{ID: g.id, Type: l.Type, ProtocolType: l.ProtocolType, State: l.State}
 }
 
 // Described is a classic group in full.
