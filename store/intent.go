@@ -43,8 +43,9 @@ type intent struct {
 	from  int32 // the first partition concerned
 }
 
-func appendIntents(b []byte, list []intent) []byte {
-	b = append(b, intentVersion+"\n"...)
+// intentLines writes the file.
+func intentLines(list []intent) []byte {
+	b := []byte(intentVersion + "\n")
 	for _, i := range list {
 		b = fmt.Appendf(b, "%s %s %s %d\n", i.what, i.topic, i.id, i.from)
 	}
@@ -124,7 +125,7 @@ func (e *Engine) writeIntents(list []intent) error {
 		return nil
 	}
 	tmp := path + "." + layout.SuffixTmp
-	if err := os.WriteFile(tmp, appendIntents(nil, list), 0o644); err != nil {
+	if err := os.WriteFile(tmp, intentLines(list), 0o644); err != nil {
 		return err
 	}
 	return os.Rename(tmp, path)

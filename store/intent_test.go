@@ -43,8 +43,8 @@ func TestParseIntents(t *testing.T) {
 				t.Fatalf("error %v, want one with %q", err, tc.bad)
 			case !slices.Equal(got, tc.want):
 				t.Errorf("got %v, want %v", got, tc.want)
-			case err == nil && tc.in != "" && string(appendIntents(nil, got)) != tc.in:
-				t.Errorf("written again: %q, was %q", appendIntents(nil, got), tc.in)
+			case err == nil && tc.in != "" && string(intentLines(got)) != tc.in:
+				t.Errorf("written again: %q, was %q", intentLines(got), tc.in)
 			}
 		})
 	}
@@ -58,7 +58,7 @@ func FuzzIntents(f *testing.F) {
 		if err != nil || len(b) == 0 {
 			return
 		}
-		if got := appendIntents(nil, list); string(got) != string(b) {
+		if got := intentLines(list); string(got) != string(b) {
 			t.Errorf("%q is written again as %q", b, got)
 		}
 	})
@@ -155,7 +155,7 @@ func TestSettle(t *testing.T) {
 				t.Fatal(err)
 			}
 			tc.cut(t, dir)
-			line := appendIntents(nil, []intent{{tc.what, "t", id, tc.from}})
+			line := intentLines([]intent{{tc.what, "t", id, tc.from}})
 			if err := os.WriteFile(filepath.Join(dir, intentFile), line, 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -14,5 +14,5 @@ func usage(dir string) (total, usable int64, err error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return -1, -1, fmt.Errorf("ask how full %s is: %w", dir, err)
 	}
-	return int64(s.Blocks) * int64(s.Bsize), int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(s.Blocks * uint64(s.Bsize)), int64(s.Bavail * uint64(s.Bsize)), nil
 }

@@ -76,8 +76,7 @@ func topicDefaults() []BrokerDef {
 
 // hoursOf turns a default in ms into hours.
 func hoursOf(ms string) string {
-	switch ms {
-	case "604800000":
+	if ms == "604800000" {
 		return "168"
 	}
 	return "0"

@@ -199,7 +199,7 @@ func (s *Server) assigned(t *kmsg.CreateTopicsRequestTopic) fault {
 // placed says what is wrong with a partition's replicas: the one broker must be their only one.
 func (s *Server) placed(replicas []int32) fault {
 	self := s.b.Engine.NodeID()
-	why := ""
+	var why string
 	switch {
 	case len(replicas) == 0:
 		why = "an empty replica list"
