@@ -167,7 +167,7 @@ func (k *classic) fewerPending() {
 // memberIDOf makes an id as Kafka's brokers do: a name, and 128 random bits.
 func memberIDOf(name string) string {
 	var b [16]byte
-	rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	x := hex.EncodeToString(b[:])
 	return name + "-" + x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]

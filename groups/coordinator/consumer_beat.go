@@ -237,7 +237,7 @@ func (b *ConsumerBeat) memberID() string {
 // newUUID makes an id as Kafka does for members that bring none.
 func newUUID() string {
 	var b [16]byte
-	rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // never fails
 	b[0] &= 0x7f    // never begins with a dash, which command lines would take for an option
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }

@@ -170,7 +170,9 @@ func TestWhatAConsumerHeartbeatIsRefusedFor(t *testing.T) {
 		want(t, "x joins anew", x.ask(nil).Code, groups.None)
 		b.stop()
 		b.start()
-		b.c.Close()
+		if err := b.c.Close(); err != nil {
+			t.Error(err)
+		}
 		want(t, "a broker that ends", b.newMember("new", "z", "ta").ask(nil).Code, groups.NotCoordinator)
 	})
 }
