@@ -90,14 +90,12 @@ func TestMembersHereShareWithThoseFromOutside(t *testing.T) {
 
 // memberCount is how many members the next broker would find.
 func (b *broker) memberCount(group string) int {
-	k, err := parseClassic(&group1, b.s.Restore()[group])
+	k, err := parseClassic(&group{}, b.s.Restore()[group])
 	if err != nil {
 		return 0
 	}
 	return len(k.members)
 }
-
-var group1 group
 
 func TestMembersHereDieWithTheProcess(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, b *broker) {
