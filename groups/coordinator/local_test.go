@@ -89,8 +89,8 @@ func TestMembersHereShareWithThoseFromOutside(t *testing.T) {
 }
 
 // memberCount is how many members the next broker would find.
-func (b *broker) memberCount(group string) int {
-	k, err := parseClassic(&group{}, b.s.Restore()[group])
+func (b *broker) memberCount(id string) int {
+	k, err := parseClassic(&group{}, b.s.Restore()[id])
 	if err != nil {
 		return 0
 	}
