@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
 )
 
 // Options tunes a Client. The zero value is the default.
@@ -17,10 +19,16 @@ type Options struct {
 	ClientID string        // client.id; "" means strata
 	Version  string        // of this program, as brokers are told; "" means devel
 	Timeout  time.Duration // of one call, retries included; 0 means 10 s
-	// DialTimeout bounds a connection attempt; 0 means 3 s.
+	// DialTimeout bounds a connection attempt, TLS included; 0 means 3 s.
 	DialTimeout time.Duration
 	// Dial connects; nil means by TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// TLS encrypts what Dial has connected; nil means not. Without a ServerName it is the host that is dialled.
+	TLS *tls.Config
+	// SASL says to each broker who the client is; nil means that nobody asks.
+	SASL sasl.Mechanism
+	// ReadOnly lets no request out that may change anything: such calls return model.ErrReadOnly.
+	ReadOnly bool
 }
 
 // Client speaks to the brokers of a cluster. Its methods may be called from any goroutine.
@@ -77,21 +85,15 @@ func Connect(ctx context.Context, addrs []string, o Options) (*Client, error) {
 
 // base are the options that all of a Client's connections share.
 func (c *Client) base() []kgo.Opt {
-	opts := []kgo.Opt{
-		kgo.SeedBrokers(c.addrs...),
+	return append(c.way(),
 		kgo.ClientID(c.o.ClientID),
 		kgo.SoftwareNameAndVersion("strata", softwareVersion(c.o.Version)),
-		kgo.DialTimeout(c.o.DialTimeout),
 		kgo.RequestTimeoutOverhead(min(c.o.Timeout, 15*time.Minute)),
 		kgo.RetryTimeout(c.o.Timeout),
 		kgo.RequestRetries(4),
-		kgo.MetadataMinAge(250 * time.Millisecond),
+		kgo.MetadataMinAge(250*time.Millisecond),
 		kgo.DisableClientMetrics(),
-	}
-	if c.o.Dial != nil {
-		opts = append(opts, kgo.Dialer(c.o.Dial))
-	}
-	return opts
+	)
 }
 
 // softwareVersion makes a version one that brokers take: letters, digits, dots and dashes, which also begin and end it.

@@ -38,6 +38,9 @@ type Member struct {
 
 // JoinGroup makes a member of a group. It joins behind; what goes wrong with that is told to Trouble, and tried again.
 func (c *Client) JoinGroup(_ context.Context, r model.JoinRequest) (*Member, error) {
+	if err := c.writing("join group " + r.Group); err != nil {
+		return nil, err
+	}
 	m := &Member{c: c, r: r, told: map[string]bool{}, has: map[model.TopicPartition]bool{}}
 	if m.r.Moved == nil {
 		m.r.Moved = func([]model.TopicPartition) {}
@@ -49,12 +52,10 @@ func (c *Client) JoinGroup(_ context.Context, r model.JoinRequest) (*Member, err
 	if r.Earliest {
 		start = kgo.NewOffset().AtStart()
 	}
-	opts := []kgo.Opt{
-		kgo.SeedBrokers(c.addrs...),
+	opts := append(c.way(),
 		kgo.ClientID(c.o.ClientID),
 		kgo.SoftwareNameAndVersion("strata", softwareVersion(c.o.Version)),
-		kgo.DialTimeout(c.o.DialTimeout),
-		kgo.MetadataMinAge(250 * time.Millisecond),
+		kgo.MetadataMinAge(250*time.Millisecond),
 		kgo.DisableClientMetrics(),
 		kgo.ConsumerGroup(r.Group),
 		kgo.ConsumeTopics(r.Topics...),
@@ -63,12 +64,12 @@ func (c *Client) JoinGroup(_ context.Context, r model.JoinRequest) (*Member, err
 		kgo.BlockRebalanceOnPoll(),
 		kgo.SessionTimeout(memberSession),
 		kgo.HeartbeatInterval(time.Second),
-		kgo.FetchMaxWait(500 * time.Millisecond),
+		kgo.FetchMaxWait(500*time.Millisecond),
 		kgo.FetchMaxBytes(memberFetch),
 		kgo.OnPartitionsAssigned(m.assigned),
 		kgo.OnPartitionsRevoked(m.lost),
 		kgo.OnPartitionsLost(m.lost),
-	}
+	)
 	if r.Client != "" {
 		opts = append(opts, kgo.ClientID(r.Client))
 	}

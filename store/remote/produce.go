@@ -29,6 +29,9 @@ const largeRecord = 900_000
 // the request. When one fails, others may be written all the same; the records that were not have the offset Unknown.
 // Errors wrap ErrNoTopic, ErrNoPartition, ErrInvalid and ErrRefused.
 func (c *Client) Produce(ctx context.Context, r model.ProduceRequest) ([]model.Produced, error) {
+	if err := c.writing("produce to " + r.Topic); err != nil {
+		return nil, err
+	}
 	ctx, done := c.bound(ctx)
 	defer done()
 	fail := func(err error) error { return fmt.Errorf("produce to %s: %w", r.Topic, err) }

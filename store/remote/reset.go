@@ -14,6 +14,9 @@ import (
 
 // Commit stores offsets of a group that has no members. Errors wrap ErrRefused where it has some.
 func (c *Client) Commit(ctx context.Context, group string, commits []model.Commit) error {
+	if err := c.writing("commit offsets of group " + group); err != nil {
+		return err
+	}
 	ctx, done := c.bound(ctx)
 	defer done()
 	var os kadm.Offsets
@@ -90,6 +93,9 @@ func (g *Groups) PlanReset(ctx context.Context, r model.ResetRequest) (model.Res
 func (g *Groups) ApplyReset(ctx context.Context, p model.ResetPlan) (model.ResetResult, error) {
 	var res model.ResetResult
 	fail := func(err error) error { return fmt.Errorf("reset group %q: %w", p.Group, err) }
+	if err := g.c.writing("store offsets"); err != nil {
+		return res, fail(err)
+	}
 	if err := groups.CheckPlan(p); err != nil {
 		return res, fail(err)
 	}
@@ -144,6 +150,9 @@ func (g *Groups) store(ctx context.Context, p model.ResetPlan) error {
 
 // DeleteGroup deletes a group with all that it has committed. ErrNoGroup, ErrRefused.
 func (g *Groups) DeleteGroup(ctx context.Context, id string) error {
+	if err := g.c.writing("delete group " + id); err != nil {
+		return err
+	}
 	ctx, done := g.c.bound(ctx)
 	defer done()
 	_, err := g.c.admin.DeleteGroup(ctx, id)

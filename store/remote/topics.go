@@ -33,6 +33,9 @@ func (c *Client) TopicNames(ctx context.Context) ([]string, error) {
 
 // CreateTopic makes a topic; the broker decides what the spec leaves open. ErrExists, ErrInvalid.
 func (c *Client) CreateTopic(ctx context.Context, s model.TopicSpec) error {
+	if err := c.writing("create topic " + s.Name); err != nil {
+		return err
+	}
 	ctx, done := c.bound(ctx)
 	defer done()
 	configs := map[string]*string{}
@@ -54,6 +57,9 @@ func (c *Client) CreateTopic(ctx context.Context, s model.TopicSpec) error {
 
 // GrowTopic gives a topic so many partitions in all. ErrNoTopic, ErrInvalid.
 func (c *Client) GrowTopic(ctx context.Context, topic string, partitions int32) error {
+	if err := c.writing("grow topic " + topic); err != nil {
+		return err
+	}
 	ctx, done := c.bound(ctx)
 	defer done()
 	rs, err := c.admin.UpdatePartitions(ctx, int(partitions), topic)
@@ -66,6 +72,9 @@ func (c *Client) GrowTopic(ctx context.Context, topic string, partitions int32) 
 
 // AlterTopic changes configs, all of them or none. ErrNoTopic, ErrInvalid.
 func (c *Client) AlterTopic(ctx context.Context, topic string, changes []model.ConfigChange) error {
+	if err := c.writing("alter topic " + topic); err != nil {
+		return err
+	}
 	ctx, done := c.bound(ctx)
 	defer done()
 	list := make([]kadm.AlterConfig, 0, len(changes))
@@ -89,6 +98,9 @@ func (c *Client) AlterTopic(ctx context.Context, topic string, changes []model.C
 
 // DeleteTopic deletes a topic with its records. ErrNoTopic.
 func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
+	if err := c.writing("delete topic " + topic); err != nil {
+		return err
+	}
 	ctx, done := c.bound(ctx)
 	defer done()
 	r, err := c.admin.DeleteTopic(ctx, topic)
@@ -101,6 +113,9 @@ func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
 // DeleteRecords moves a partition's log start forward and returns where it is then. before may be model.FromEnd: all.
 // ErrNoTopic, ErrOutOfRange, ErrRefused.
 func (c *Client) DeleteRecords(ctx context.Context, tp model.TopicPartition, before int64) (int64, error) {
+	if err := c.writing("delete records of " + tp.String()); err != nil {
+		return model.Unknown, err
+	}
 	ctx, done := c.bound(ctx)
 	defer done()
 	if before == model.FromEnd {
