@@ -40,6 +40,8 @@ type Client struct {
 	ctx   context.Context // ends with Close, and with it every call
 	stop  context.CancelFunc
 
+	nodes nodes // what the brokers have said of themselves
+
 	mu        sync.Mutex
 	producers map[producerKind]*kgo.Client
 	closed    bool
@@ -138,6 +140,7 @@ func (c *Client) Close() error {
 		p.Close()
 	}
 	c.kgo.Close()
+	c.nodes.close()
 	return nil
 }
 
