@@ -78,6 +78,38 @@ func (x *run) end(ctx context.Context, c *kgo.Client, topic string, isolation in
 	return 0, fmt.Errorf("ask where %s ends: the broker's answer is empty", topic)
 }
 
+// arriveWithin is how long is waited for what a producer without acks has sent.
+const arriveWithin = 5 * time.Second
+
+// arrive waits until the log has all that was sent: the producer has ended without an answer, and the broker may have
+// requests before it that it has not read. What has not come in time is lost, and counted as such.
+func (x *run) arrive(ctx context.Context) error {
+	want := x.n
+	if x.fault == model.LostRequest || x.fault == model.KilledProducer {
+		want -= x.chunk
+	}
+	c, err := x.client(nil, "reader")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	late := time.NewTimer(arriveWithin)
+	defer late.Stop()
+	for {
+		end, err := x.end(ctx, c, x.topic, 0)
+		if err != nil || end >= int64(want) {
+			return err
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // count finds out what became of the records.
 func (x *run) count(ctx context.Context, res *model.DeliveryResult) error {
 	log, err := x.read(ctx, x.topic, 0)

@@ -102,6 +102,9 @@ func (x *run) do(ctx context.Context) model.DeliveryResult {
 	if err == nil {
 		err = x.produceAll(ctx)
 	}
+	if err == nil && x.mode == model.AtMostOnce {
+		err = x.arrive(ctx)
+	}
 	if err == nil {
 		err = x.consumeAll(ctx)
 	}
