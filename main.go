@@ -34,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := cli.Run(ctx, os.Args[1:], version(), cli.IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutTTY: terminal(os.Stdout), ErrTTY: terminal(os.Stderr),
-	}, cli.Engines{OpenDirs: openDirs, OpenData: openData, OpenDemo: openDemo, Explore: explore})
+	}, cli.Engines{OpenDirs: openDirs, OpenData: openData, OpenCluster: openCluster, OpenDemo: openDemo, Explore: explore})
 	stop()
 	os.Exit(code)
 }
@@ -66,6 +66,15 @@ func openDirs(_ context.Context, paths []string, o cli.DirOptions) (model.Source
 		}
 	}
 	return logdir.Open(paths, lo)
+}
+
+// openCluster opens a cluster by the addresses of some of its brokers.
+func openCluster(ctx context.Context, addrs []string, o cli.ClusterOptions) (model.Source, error) {
+	c, err := remote.OpenCluster(ctx, addrs, remote.Options{Version: version(), Still: o.Still})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // shop is a broker with the demo's traffic.

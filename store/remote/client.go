@@ -21,6 +21,8 @@ type Options struct {
 	Timeout  time.Duration // of one call, retries included; 0 means 10 s
 	// DialTimeout bounds a connection attempt, TLS included; 0 means 3 s.
 	DialTimeout time.Duration
+	// Still makes a Cluster answer once, with offsets, and ask for nothing behind: for a command that reads and ends.
+	Still bool
 	// Dial connects; nil means by TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS encrypts what Dial has connected; nil means not. Without a ServerName it is the host that is dialled.

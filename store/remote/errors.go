@@ -47,18 +47,31 @@ func answer(err error, message string) error {
 		err = shards.Errs[0].Err // what the rest says is the same, or as good
 	}
 	var ke *kerr.Error
-	if !errors.As(err, &ke) {
+	var already *toldError
+	if errors.As(err, &already) || !errors.As(err, &ke) {
 		return err
 	}
 	if message == "" {
 		message = ke.Description
 	}
-	text := fmt.Errorf("%s: %s", ke.Message, message)
+	text := &toldError{ke, ke.Message + ": " + message}
 	if s, ok := sentinels[ke.Code]; ok {
 		return fmt.Errorf("%w: %w", s, text)
 	}
 	return text
 }
+
+// toldError is a broker's error in words.
+type toldError struct {
+	code *kerr.Error
+	text string
+}
+
+// Error says what the broker said.
+func (e *toldError) Error() string { return e.text }
+
+// Unwrap returns the code.
+func (e *toldError) Unwrap() error { return e.code }
 
 // why says what has ended a call that failed: a broker's answer, the Client's end, the time, or the network.
 func (c *Client) why(ctx context.Context, err error) error {

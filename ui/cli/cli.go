@@ -40,6 +40,8 @@ type Engines struct {
 	OpenDirs func(ctx context.Context, paths []string, o DirOptions) (model.Source, error)
 	// OpenData opens the embedded broker's directory.
 	OpenData func(ctx context.Context, o DataOptions) (model.Source, error)
+	// OpenCluster opens a cluster by the addresses of some of its brokers.
+	OpenCluster func(ctx context.Context, addrs []string, o ClusterOptions) (model.Source, error)
 	// OpenDemo starts a broker with live traffic.
 	OpenDemo func(ctx context.Context, o DemoOptions) (model.Source, error)
 	// Explore runs the explorer until the user leaves it.
@@ -174,7 +176,8 @@ func (a *app) root() *cobra.Command {
 consumer groups with their lag.
 
 SOURCE is nothing (the embedded broker on its data directory), a Kafka log directory or a .log file (read-only;
-several log.dirs with commas), or an address in the embedded broker, like orders/2@4812339.
+several log.dirs with commas), a cluster's HOST:PORT (several brokers with commas), or an address in the embedded
+broker, like orders/2@4812339.
 
 The embedded broker serves Kafka clients while it is explored, at 127.0.0.1:9092 where --listen says nothing else. Where
 another strata has its directory open already, this one attaches to it.`,
@@ -380,6 +383,9 @@ func (a *app) open(ctx context.Context, word string, access Access, o DirOptions
 	paths := strings.Split(word, ",")
 	for _, p := range paths {
 		if _, err := os.Stat(p); err != nil {
+			if addrs, ok := brokers(word); ok {
+				return a.eng.OpenCluster(ctx, addrs, ClusterOptions{DirOptions: o, Access: access})
+			}
 			return nil, a.noSource(p, err)
 		}
 	}
@@ -391,11 +397,8 @@ func (a *app) open(ctx context.Context, word string, access Access, o DirOptions
 
 // noSource says why a word is no source.
 func (a *app) noSource(word string, cause error) error {
-	if host, port, ok := strings.Cut(word, ":"); ok && host != "" && port != "" && !strings.ContainsAny(word, "/\\") {
-		return fmt.Errorf("%s looks like a cluster's address; this version explores log directories and the embedded broker, so give a directory", word)
-	}
 	if errors.Is(cause, os.ErrNotExist) {
-		return fmt.Errorf("%s: no such directory or file; give a Kafka log directory (a broker's log.dirs), a .log file, or nothing for the embedded broker", word)
+		return fmt.Errorf("%s: no such directory or file; give a Kafka log directory (a broker's log.dirs), a .log file, a cluster's HOST:PORT, or nothing for the embedded broker", word)
 	}
 	return fmt.Errorf("open %s: %w", word, cause)
 }

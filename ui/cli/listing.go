@@ -69,6 +69,10 @@ func (a *app) count(ctx context.Context, src model.Source, topics []string) erro
 	if !ok {
 		return nil
 	}
+	// A cluster would have to send all that it holds.
+	if info, err := src.Info(ctx); err != nil || info.Kind == model.Cluster {
+		return err
+	}
 	err := counter.Count(ctx, topics)
 	if err == nil || ctx.Err() != nil || errors.Is(err, model.ErrNoTopic) {
 		return err
