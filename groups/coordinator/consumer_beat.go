@@ -238,7 +238,7 @@ func (b *ConsumerBeat) memberID() string {
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
-	b[0] &= 0x7f    // never begins with a dash, which command lines would take for an option
+	b[0] &= 0x7f           // never begins with a dash, which command lines would take for an option
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
