@@ -190,4 +190,6 @@ type Preview struct {
 	Records Count     // in Now
 	Bytes   int64     // in Now
 	Notes   []string  // what else changes, in words
+	// Runs says that Now and Later are runs of offsets, Base to Last, of a source that does not show segments.
+	Runs bool
 }

@@ -81,31 +81,43 @@ func (g *Groups) groups(ctx context.Context) ([]model.Group, error) {
 	if err := g.describe(ctx, out); err != nil {
 		return nil, g.c.why(ctx, err)
 	}
-	fetched := g.c.admin.FetchManyOffsets(ctx, listed.Groups()...)
+	var ids, share []string
+	for i := range out {
+		if out[i].Type == "Share" {
+			share = append(share, out[i].ID)
+		} else {
+			ids = append(ids, out[i].ID)
+		}
+	}
+	fetched := g.c.admin.FetchManyOffsets(ctx, ids...)
+	shared := g.c.shared(ctx, share)
 	if ctx.Err() != nil {
 		return nil, g.c.why(ctx, ctx.Err())
 	}
 	for i := range out {
 		f := fetched[out[i].ID]
+		if out[i].Type == "Share" {
+			f = shared[out[i].ID]
+		}
 		if f.Err != nil {
 			out[i].Note = "offsets: " + answer(f.Err, "").Error()
 			continue
 		}
-		out[i].Offsets = rows(&out[i], committed(f.Fetched))
+		out[i].Offsets = rows(&out[i], committed(f.Fetched), unread(f.Fetched))
 	}
 	return out, nil
 }
 
 // Group returns one group with its members and exact lag. ErrNoGroup.
 func (g *Groups) Group(ctx context.Context, id string) (model.Group, error) {
-	out, stored, err := g.one(ctx, id)
+	out, stored, err := g.whole(ctx, id)
 	if err != nil {
 		return out, fmt.Errorf("group %q: %w", id, err)
 	}
-	if out.State == model.GroupDead && len(stored) == 0 {
+	if out.State == model.GroupDead && len(stored.list)+len(stored.errs) == 0 {
 		return out, g.noGroup(ctx, id)
 	}
-	out.Offsets = rows(&out, stored)
+	out.Offsets = rows(&out, stored.list, stored.errs)
 	f := filler{Groups: g, bounds: map[model.TopicPartition]bounds{}}
 	f.fill(ctx, ctx, &out)
 	return out, ctx.Err()
@@ -113,14 +125,93 @@ func (g *Groups) Group(ctx context.Context, id string) (model.Group, error) {
 
 // one asks for one group and what it has committed. A group that is not there is Dead, as brokers say.
 func (g *Groups) one(ctx context.Context, id string) (model.Group, []groups.Committed, error) {
+	out, k, err := g.whole(ctx, id)
+	return out, k.list, err
+}
+
+// kept is what a group has committed, and of which partitions it was not told.
+type kept struct {
+	list []groups.Committed
+	errs map[model.TopicPartition]error
+}
+
+// whole is one with what was not told.
+func (g *Groups) whole(ctx context.Context, id string) (model.Group, kept, error) {
 	ctx, done := g.c.bound(ctx)
 	defer done()
 	list := []model.Group{{ID: id}}
 	if err := g.describe(ctx, list); err != nil {
-		return list[0], nil, g.c.why(ctx, err)
+		return list[0], kept{}, g.c.why(ctx, err)
 	}
-	stored, err := g.c.committed(ctx, id)
-	return list[0], stored, err
+	if list[0].State == model.GroupDead || list[0].State == "" {
+		if again, ok := g.otherKind(ctx, id); ok {
+			list[0] = again
+		}
+	}
+	if list[0].Type == "Share" {
+		f := g.c.shared(ctx, []string{id})[id]
+		return list[0], kept{committed(f.Fetched), unread(f.Fetched)}, g.c.why(ctx, f.Err)
+	}
+	rs, err := g.c.admin.FetchOffsets(ctx, id)
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		return list[0], kept{}, g.c.why(ctx, err)
+	}
+	return list[0], kept{committed(rs), unread(rs)}, nil
+}
+
+// otherKind looks whether a group which does not answer as those of consumers do is of another kind.
+func (g *Groups) otherKind(ctx context.Context, id string) (model.Group, bool) {
+	listed, err := g.c.admin.ListGroups(ctx)
+	l, ok := listed[id]
+	if err != nil && len(listed) == 0 || !ok {
+		return model.Group{}, false
+	}
+	out := []model.Group{{ID: id, State: state(l.State), Type: kind(l.GroupType), ProtocolType: l.ProtocolType}}
+	if out[0].Type != "Share" && out[0].Type != "Streams" {
+		return model.Group{}, false
+	}
+	return out[0], g.describe(ctx, out) == nil
+}
+
+// shared asks for the offsets of share groups, in the form of those of others.
+func (c *Client) shared(ctx context.Context, ids []string) kadm.FetchOffsetsResponses {
+	out := kadm.FetchOffsetsResponses{}
+	if len(ids) == 0 {
+		return out
+	}
+	ds, err := c.admin.DescribeShareGroupOffsets(ctx, ids...)
+	for _, id := range ids {
+		r := kadm.FetchOffsetsResponse{Group: id, Fetched: kadm.OffsetResponses{}, Err: err}
+		if d, ok := ds[id]; ok {
+			r.Err = d.Err
+			for t, ps := range d.Offsets {
+				for p, o := range ps {
+					if r.Fetched[t] == nil {
+						r.Fetched[t] = map[int32]kadm.OffsetResponse{}
+					}
+					r.Fetched[t][p] = kadm.OffsetResponse{Err: o.Err, Offset: kadm.Offset{Topic: t, Partition: p, At: o.StartOffset, LeaderEpoch: o.LeaderEpoch}}
+				}
+			}
+		}
+		out[id] = r
+	}
+	return out
+}
+
+// unread returns the partitions of which what is committed was not told, and why.
+func unread(rs kadm.OffsetResponses) map[model.TopicPartition]error {
+	var errs map[model.TopicPartition]error
+	for t, ps := range rs {
+		for p, o := range ps {
+			if o.Err != nil {
+				if errs == nil {
+					errs = map[model.TopicPartition]error{}
+				}
+				errs[model.TopicPartition{Topic: t, Partition: p}] = fmt.Errorf("committed offset: %w", answer(o.Err, ""))
+			}
+		}
+	}
+	return errs
 }
 
 // noGroup names the groups that resemble one that is not there.
@@ -137,13 +228,15 @@ func (g *Groups) noGroup(ctx context.Context, id string) error {
 // describe fills in states, members and assignors. Groups of the consumer protocol are told by the list, or found out by
 // asking in the classic way first, to which they answer that they are not there.
 func (g *Groups) describe(ctx context.Context, list []model.Group) error {
-	var classic, consumer []string
+	var classic, consumer, share []string
 	for i := range list {
 		switch list[i].Type {
 		case "Consumer":
 			consumer = append(consumer, list[i].ID)
-		case "Share", "Streams":
-			list[i].Note = "its members are not shown yet"
+		case "Share":
+			share = append(share, list[i].ID)
+		case "Streams":
+			list[i].Note = "the members of a streams group are not shown"
 		default:
 			classic = append(classic, list[i].ID)
 		}
@@ -166,6 +259,7 @@ func (g *Groups) describe(ctx context.Context, list []model.Group) error {
 			classicGroup(by[id], &d)
 		}
 	}
+	g.shares(ctx, share, by)
 	if len(consumer) == 0 {
 		return nil
 	}
@@ -179,6 +273,42 @@ func (g *Groups) describe(ctx context.Context, list []model.Group) error {
 		}
 	}
 	return nil
+}
+
+// shares describes share groups; one that cannot be described says why.
+func (g *Groups) shares(ctx context.Context, ids []string, by map[string]*model.Group) {
+	if len(ids) == 0 {
+		return
+	}
+	ds, err := g.c.admin.DescribeShareGroups(ctx, ids...)
+	for _, id := range ids {
+		d, ok := ds[id]
+		if ok && d.Err == nil {
+			shareGroup(by[id], &d)
+			continue
+		}
+		if ok {
+			err = d.Err
+		}
+		if err != nil {
+			by[id].Note = "members: " + answer(err, "").Error()
+		}
+	}
+}
+
+func shareGroup(g *model.Group, d *kadm.DescribedShareGroup) {
+	g.State, g.Type, g.ProtocolType, g.Protocol = state(d.GroupState), "Share", "share", d.Assignor
+	for i := range d.Members {
+		in := &d.Members[i]
+		m := model.Member{ID: in.MemberID, Client: in.ClientID, Host: in.ClientHost}
+		for t, ps := range in.Assignment {
+			for p := range ps {
+				m.Assignment = append(m.Assignment, model.TopicPartition{Topic: t, Partition: p})
+			}
+		}
+		slices.SortFunc(m.Assignment, model.TopicPartition.Compare)
+		g.Members = append(g.Members, m)
+	}
 }
 
 func classicGroup(g *model.Group, d *kadm.DescribedGroup) {
@@ -245,15 +375,6 @@ func kind(s string) string {
 	return s
 }
 
-// committed asks what a group has committed, by partition.
-func (c *Client) committed(ctx context.Context, group string) ([]groups.Committed, error) {
-	rs, err := c.admin.FetchOffsets(ctx, group)
-	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
-		return nil, c.why(ctx, err)
-	}
-	return committed(rs), nil
-}
-
 func committed(rs kadm.OffsetResponses) []groups.Committed {
 	var out []groups.Committed
 	for _, t := range slices.Sorted(maps.Keys(rs)) {
@@ -271,7 +392,7 @@ func committed(rs kadm.OffsetResponses) []groups.Committed {
 }
 
 // rows makes a group's rows, without the logs: what it has committed, and what is assigned besides.
-func rows(g *model.Group, stored []groups.Committed) []model.GroupOffset {
+func rows(g *model.Group, stored []groups.Committed, errs map[model.TopicPartition]error) []model.GroupOffset {
 	owner := map[model.TopicPartition]string{}
 	for i := range g.Members {
 		for _, tp := range g.Members[i].Assignment {
@@ -287,6 +408,10 @@ func rows(g *model.Group, stored []groups.Committed) []model.GroupOffset {
 	}
 	for _, c := range stored {
 		add(c)
+	}
+	for tp := range errs {
+		add(groups.Committed{Commit: model.Commit{TopicPartition: tp, Offset: model.Unknown, LeaderEpoch: -1}})
+		out[len(out)-1].Err = errs[tp]
 	}
 	for tp := range owner {
 		add(groups.Committed{Commit: model.Commit{TopicPartition: tp, Offset: model.Unknown, LeaderEpoch: -1}})

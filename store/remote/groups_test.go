@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/strata-kafka/strata/groups"
 	"github.com/strata-kafka/strata/model"
 )
 
@@ -274,4 +275,10 @@ func TestAMemberThatJoinsBetweenLookAndCommit(t *testing.T) {
 	if stored, err := c.committed(ctx, "billing"); err != nil || stored[0].Offset != 40 || stored[1].Offset != 50 {
 		t.Errorf("%+v, %v", stored, err)
 	}
+}
+
+// committed asks what a group has committed, by partition.
+func (c *Client) committed(ctx context.Context, group string) ([]groups.Committed, error) {
+	rs, err := c.admin.FetchOffsets(ctx, group)
+	return committed(rs), err
 }

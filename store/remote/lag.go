@@ -40,9 +40,15 @@ func (f *filler) at(ctx context.Context, tp model.TopicPartition) bounds {
 
 // fill adds bounds and lags to a group's rows. It counts until short ends.
 func (f *filler) fill(ctx, short context.Context, g *model.Group) {
+	untold := false
 	for i := range g.Offsets {
 		r := &g.Offsets[i]
 		b := f.at(ctx, r.TopicPartition)
+		if r.Err != nil { // what is committed was not told
+			r.LogStart, r.LogEnd, r.Lag = b.start, b.end, model.Count{}
+			untold = true
+			continue
+		}
 		var n model.Count
 		err := b.err
 		if from, to, ok := groups.LagRange(r.Committed, b.start, b.end); ok {
@@ -58,7 +64,9 @@ func (f *filler) fill(ctx, short context.Context, g *model.Group) {
 		}
 		*r = row
 	}
-	g.Lag, _, _ = groups.TotalLag(g.Offsets)
+	if g.Lag, _, _ = groups.TotalLag(g.Offsets); untold {
+		g.Lag = g.Lag.Add(model.Count{})
+	}
 }
 
 // count counts while there is time, and estimates after that.

@@ -30,7 +30,7 @@ type run struct {
 // piece is a chunk of a run, or why there is none.
 type piece struct {
 	chunk
-	run
+	run  run
 	err  error
 	last bool // of its run
 }

@@ -242,6 +242,17 @@ func (a *app) deleteRecords(ctx context.Context, src model.Source, place string,
 // previewText says what a change would delete.
 func (a *app) previewText(p *model.Preview) string {
 	var b strings.Builder
+	if p.Runs {
+		fmt.Fprintf(&b, "%s records will be deleted.", count(p.Records))
+		for i := range p.Now {
+			s := &p.Now[i]
+			fmt.Fprintf(&b, "\n  %s  offsets %d to %d", safe(s.TopicPartition.String()), s.Base, s.Last)
+		}
+		for _, n := range p.Notes {
+			b.WriteString("\n" + safe(n))
+		}
+		return b.String()
+	}
 	fmt.Fprintf(&b, "%d segments (%d bytes, %s records) will be deleted at once.", len(p.Now), p.Bytes, count(p.Records))
 	for i := range p.Now {
 		s := &p.Now[i]

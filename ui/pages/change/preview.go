@@ -51,6 +51,9 @@ func (v *preview) deletes() bool { return len(v.p.Now) > 0 }
 // words says in one line what would be deleted.
 func (v *preview) words() string {
 	t := v.Theme
+	if v.p.Runs {
+		return v.runs()
+	}
 	if len(v.p.Now) == 0 {
 		if len(v.p.Later) == 0 {
 			return "no segment is deleted by this"
@@ -66,6 +69,14 @@ func (v *preview) words() string {
 		s += "; " + kit.Number(int64(n)) + " more sooner than before"
 	}
 	return s
+}
+
+// runs is words of a source that does not show segments.
+func (v *preview) runs() string {
+	if len(v.p.Now) == 0 {
+		return "no record is deleted by this, as far as a cluster tells"
+	}
+	return page.CountText(v.Theme, v.p.Records) + " records of " + kit.Plural(len(v.p.Now), "partition") + " go"
 }
 
 // verdict is words with its sign, in w cells.
