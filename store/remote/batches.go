@@ -1,0 +1,274 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/strata-kafka/strata/model"
+	"github.com/strata-kafka/strata/store/record"
+)
+
+const (
+	scanChunk = 4 << 20 // bytes that are asked for at a time
+	// idleScans is after how many answers without a batch, below the last stable offset, nothing more is expected: what lay
+	// there was compacted away.
+	idleScans = 3
+)
+
+// ScanBounds implements model.BatchScanner.
+func (c *Cluster) ScanBounds(ctx context.Context, tp model.TopicPartition) (start, stable int64, err error) {
+	if err := c.begin(ctx); err != nil {
+		return model.Unknown, model.Unknown, err
+	}
+	e, err := c.endsNow(ctx, tp)
+	return e.start, max(e.lso, e.start), err
+}
+
+// scanned is what the reader ahead has for ScanBatches.
+type scanned struct {
+	k   chunk
+	err error
+}
+
+// ScanBatches implements model.BatchScanner. One answer is read ahead.
+func (c *Cluster) ScanBatches(ctx context.Context, q model.ScanQuery, fn func(model.RawBatch) error) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	cl, err := c.bulk()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	chunks := make(chan scanned, 1)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(chunks)
+		c.scanAhead(ctx, cl, q, chunks)
+	})
+	defer wg.Wait()
+	defer stop()
+	for s := range chunks {
+		if s.err != nil {
+			return s.err
+		}
+		if err := s.k.each(q, fn); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// scanAhead reads chunk after chunk.
+func (c *Cluster) scanAhead(ctx context.Context, cl *kgo.Client, q model.ScanQuery, out chan<- scanned) {
+	give := func(s scanned) bool {
+		select {
+		case out <- s:
+			return s.err == nil
+		case <-ctx.Done():
+			return false
+		}
+	}
+	idle := 0
+	for at := q.From; at < q.To; {
+		k, err := c.fetch(ctx, cl, q.TP, at, scanChunk)
+		switch {
+		case errors.Is(err, model.ErrOutOfRange):
+			e, berr := c.endsNow(ctx, q.TP)
+			if berr == nil && e.start > at { // what was here has been deleted
+				at = e.start
+				continue
+			}
+			give(scanned{err: errors.Join(err, berr)})
+			return
+		case err != nil:
+			give(scanned{err: err})
+			return
+		case len(k.batches) == 0:
+			if idle++; idle == idleScans || k.lso >= 0 && at >= k.lso {
+				return
+			}
+			continue
+		}
+		idle, at = 0, k.next
+		if !give(scanned{k: k}) {
+			return
+		}
+	}
+}
+
+// each gives fn the batches of a chunk.
+func (k *chunk) each(q model.ScanQuery, fn func(model.RawBatch) error) error {
+	aborts := map[int64]bool{} // producers whose transaction is one that was aborted
+	left := slices.Clone(k.aborted)
+	slices.SortFunc(left, func(a, b kmsg.FetchResponseTopicPartitionAbortedTransaction) int {
+		return cmp.Compare(a.FirstOffset, b.FirstOffset)
+	})
+	for _, b := range k.batches {
+		h, err := record.ParseHeader(b)
+		if err != nil {
+			return err
+		}
+		if h.BaseOffset >= q.To && !h.Legacy() {
+			return nil
+		}
+		for len(left) > 0 && left[0].FirstOffset <= h.LastOffset() {
+			aborts[left[0].ProducerID] = true
+			left = left[1:]
+		}
+		if stored, computed := record.Checksum(b); stored != computed {
+			if q.Fault != nil {
+				q.Fault(model.Fault{TP: q.TP, Position: model.Unknown, Offset: h.BaseOffset, Kind: "crc", Severity: model.SevDamage,
+					What: fmt.Sprintf("the checksum is %08x, and that of its bytes %08x", stored, computed)})
+			}
+			continue
+		}
+		aborted := h.Transactional() && aborts[h.ProducerID]
+		if h.Control() {
+			delete(aborts, h.ProducerID)
+		}
+		if err := fn(model.RawBatch{Bytes: b, Aborted: aborted && !h.Control()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NewProducer implements model.BatchSender.
+func (c *Cluster) NewProducer(ctx context.Context) (id int64, epoch int16, err error) {
+	if err := c.writing("produce"); err != nil {
+		return -1, -1, err
+	}
+	ctx, done := c.bound(ctx)
+	defer done()
+	req := kmsg.NewPtrInitProducerIDRequest()
+	req.TransactionTimeoutMillis = int32(c.o.Timeout.Milliseconds())
+	resp, err := req.RequestWith(ctx, c.kgo)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.ErrorCode)
+	}
+	if err != nil {
+		return -1, -1, fmt.Errorf("get a producer's id: %w", c.why(ctx, err))
+	}
+	return resp.ProducerID, resp.ProducerEpoch, nil
+}
+
+// CheckTopic says whether a topic could be made, and makes none. ErrExists, ErrInvalid.
+func (c *Cluster) CheckTopic(ctx context.Context, s model.TopicSpec) error {
+	ctx, done := c.bound(ctx)
+	defer done()
+	configs := map[string]*string{}
+	for i := range s.Configs {
+		configs[s.Configs[i].Name] = &s.Configs[i].Value
+	}
+	rs, err := c.admin.ValidateCreateTopics(ctx, max(s.Partitions, -1), -1, configs, s.Name)
+	r := rs[s.Name]
+	if err = errors.Join(err, r.Err); err != nil {
+		return c.told(ctx, err, r.ErrMessage)
+	}
+	return nil
+}
+
+// sending is a Produce request that says when its turn to be written has come. What is asked for from then on is written
+// behind it.
+type sending struct {
+	kmsg.ProduceRequest
+	turn func()
+}
+
+// MaxVersion implements kmsg.Request: from 13 on topics have no names, and 12 is for transactions.
+func (*sending) MaxVersion() int16 { return 11 }
+
+// AppendTo implements kmsg.Request.
+func (s *sending) AppendTo(dst []byte) []byte {
+	s.turn()
+	return s.ProduceRequest.AppendTo(dst)
+}
+
+// unsent is what has come of a batch, where another try may help.
+type unsent struct{ error }
+
+// Again implements what model.BatchSender asks for.
+func (unsent) Again() bool { return true }
+
+// Unwrap returns the cause.
+func (u unsent) Unwrap() error { return u.error }
+
+// SendBatch implements model.BatchSender.
+func (c *Cluster) SendBatch(ctx context.Context, tp model.TopicPartition, batch []byte) (answer func() (base int64, err error)) {
+	var base int64
+	var err error
+	turn, done := make(chan struct{}), make(chan struct{})
+	s := &sending{ProduceRequest: kmsg.NewProduceRequest(), turn: sync.OnceFunc(func() { close(turn) })}
+	s.Acks, s.TimeoutMillis = -1, int32(c.o.Timeout.Milliseconds())
+	part := kmsg.NewProduceRequestTopicPartition()
+	part.Partition, part.Records = tp.Partition, batch
+	topic := kmsg.NewProduceRequestTopic()
+	topic.Topic, topic.Partitions = tp.Topic, []kmsg.ProduceRequestTopicPartition{part}
+	s.Topics = []kmsg.ProduceRequestTopic{topic}
+	go func() { // it ends with the request, which is bounded in time
+		defer close(done)
+		base, err = c.send(ctx, tp, s)
+	}()
+	select {
+	case <-turn:
+	case <-done:
+	}
+	return func() (int64, error) {
+		<-done
+		return base, err
+	}
+}
+
+// send sends a batch to its leader and waits for the answer.
+func (c *Cluster) send(ctx context.Context, tp model.TopicPartition, s *sending) (int64, error) {
+	if err := c.writing("produce"); err != nil {
+		return model.Unknown, err
+	}
+	_, p, err := c.find(ctx, tp)
+	if err != nil {
+		return model.Unknown, err
+	}
+	fail := func(err error) (int64, error) {
+		if ctx.Err() == nil && c.ctx.Err() == nil {
+			_ = c.refresh(ctx) // the next try tells what is wrong with that
+		}
+		return model.Unknown, unsent{fmt.Errorf("broker %d: %w", p.leader, err)}
+	}
+	if p.leader < 0 {
+		return fail(answer(kerr.LeaderNotAvailable, ""))
+	}
+	bctx, done := c.bound(ctx)
+	defer done()
+	kresp, err := c.kgo.Broker(int(p.leader)).Request(bctx, s)
+	if err != nil {
+		return fail(c.why(bctx, err))
+	}
+	resp := kresp.(*kmsg.ProduceResponse)
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		return fail(errors.New("the broker left the partition out of its answer"))
+	}
+	a := &resp.Topics[0].Partitions[0]
+	err = kerr.ErrorForCode(a.ErrorCode)
+	message := ""
+	if a.ErrorMessage != nil {
+		message = *a.ErrorMessage
+	}
+	switch {
+	case err == nil:
+		return a.BaseOffset, nil
+	case errors.Is(err, kerr.DuplicateSequenceNumber):
+		return model.Unknown, nil
+	case moved(err), kerr.IsRetriable(err), errors.Is(err, kerr.OutOfOrderSequenceNumber):
+		return fail(answer(err, message))
+	}
+	return model.Unknown, fmt.Errorf("broker %d: %w", p.leader, answer(err, message))
+}
