@@ -134,23 +134,28 @@ func (r *root) views() []view {
 	_, clients := r.src.(model.ClientReader)
 	_, delivers := r.src.(model.Deliverer)
 	_, transacts := r.src.(model.TransactionReader)
+	_, nodes := r.src.(model.BrokerReader)
+	_, tells := r.src.(model.AccessReader)
+	files := func(ok bool, why, near string) func() string { return need(ok, page.NoFiles(r.src, why, near)) }
 	all := []view{
 		{"1", page.Topics, "topics", nil},
 		{"2", page.Groups, "groups", nil},
 		{"3", page.Tail, "tail", need(tails, "this source cannot be followed")},
 		{"4", page.Search, "search", need(searches, "this source cannot be searched")},
-		{"5", page.Check, "check", need(verifies, "this source has no files to check")},
+		{"5", page.Check, "check", files(verifies, "this source has no files to check", "strata DIR checks the log directory of one of its brokers")},
 		{"6", page.Journal, "journal", func() string {
 			if j, ok := r.src.(model.JournalReason); ok && resets {
 				return j.WhyNoJournal()
 			}
 			return need(resets, "offsets cannot be reset on this source, so that there is no journal")()
 		}},
-		{"7", page.Overview, "overview", need(inspects, "this source is no log directory")},
-		{"8", page.Disk, "disk", need(segments, "this source shows no files")},
+		{"7", page.Overview, "overview", files(inspects, "this source is no log directory", "B shows the log directories of its brokers")},
+		{"8", page.Disk, "disk", files(segments, "this source shows no files", "B shows the log directories of its brokers")},
 		{"9", page.Clients, "clients", need(clients, "no Kafka client connects to this source")},
 		{"0", page.Delivery, "delivery", need(delivers, "this source cannot show deliveries: it runs no broker of its own")},
 		{"X", page.Transactions, "transactions", need(transacts, "this source knows no transactions")},
+		{"B", page.Brokers, "brokers", need(nodes, "this source is no cluster: it has no brokers to be shown")},
+		{"W", page.Access, "access", need(tells, "this source is no cluster: it cannot say who may do what")},
 	}
 	out := all[:0]
 	for _, v := range all {

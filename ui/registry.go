@@ -2,7 +2,9 @@ package ui
 
 import (
 	"github.com/strata-kafka/strata/ui/page"
+	"github.com/strata-kafka/strata/ui/pages/access"
 	"github.com/strata-kafka/strata/ui/pages/batches"
+	"github.com/strata-kafka/strata/ui/pages/brokers"
 	"github.com/strata-kafka/strata/ui/pages/change"
 	"github.com/strata-kafka/strata/ui/pages/check"
 	"github.com/strata-kafka/strata/ui/pages/clients"
@@ -56,5 +58,7 @@ func registry() map[page.Kind]page.Constructor {
 		page.Clients:      clients.New,
 		page.Transactions: transactions.New,
 		page.Delivery:     delivery.New,
+		page.Brokers:      brokers.New,
+		page.Access:       access.New,
 	}
 }

@@ -230,7 +230,7 @@ func (c *Client) BrokerConfig(ctx context.Context, id int32) ([]model.ConfigEntr
 		for j := range rs[i].Configs {
 			e := entry(&rs[i].Configs[j])
 			if rs[i].Configs[j].Sensitive {
-				e.Doc = "a secret: brokers do not tell it"
+				e.Doc = "a secret, not told"
 			}
 			out = append(out, e)
 		}

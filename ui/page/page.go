@@ -72,6 +72,8 @@ const (
 	Clients      Kind = "clients"      // who is connected
 	Transactions Kind = "transactions" // open and ended ones; with Addr.Topic only those that touch it
 	Delivery     Kind = "delivery"     // what at most once, at least once and exactly once mean
+	Brokers      Kind = "brokers"      // the nodes of a cluster
+	Access       Kind = "access"       // who may do what, and how much
 	Produce      Kind = "produce"      // Addr: a topic or a partition; Args.Record to begin with
 	Create       Kind = "create"       // a new topic
 	Alter        Kind = "alter"        // Addr.Topic: its configs and its number of partitions
@@ -120,6 +122,14 @@ type (
 func Able[T any](src model.Source) bool {
 	_, ok := src.(T)
 	return ok
+}
+
+// NoFiles returns why a source shows no files: why, and of a cluster, which never does, what is near instead.
+func NoFiles(src model.Source, why, near string) string {
+	if Able[model.BrokerReader](src) {
+		return "a cluster shows no files: " + near
+	}
+	return why
 }
 
 // MouseKind is what a mouse did.

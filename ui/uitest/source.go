@@ -36,6 +36,11 @@ type Source struct {
 	Runs     []model.DeliveryEvent
 	APISet   []model.APIStat
 	Txns     []model.Transaction
+	Nodes    []model.Broker
+	Voters   []model.QuorumNode
+	Settings []model.ConfigEntry // what BrokerConfig returns
+	Rules    []model.ACL
+	Bounds   []model.Quota
 	Writers  map[model.TopicPartition][]model.ProducerState
 	Fail     func(method string) error
 
