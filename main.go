@@ -22,6 +22,7 @@ import (
 	"github.com/strata-kafka/strata/store/demo"
 	"github.com/strata-kafka/strata/store/embedded"
 	"github.com/strata-kafka/strata/store/logdir"
+	"github.com/strata-kafka/strata/store/profile"
 	"github.com/strata-kafka/strata/store/remote"
 	"github.com/strata-kafka/strata/ui"
 	"github.com/strata-kafka/strata/ui/cli"
@@ -34,7 +35,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := cli.Run(ctx, os.Args[1:], version(), cli.IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutTTY: terminal(os.Stdout), ErrTTY: terminal(os.Stderr),
-	}, cli.Engines{OpenDirs: openDirs, OpenData: openData, OpenCluster: openCluster, OpenDemo: openDemo, Explore: explore})
+	}, cli.Engines{OpenDirs: openDirs, OpenData: openData, OpenCluster: openCluster, OpenDemo: openDemo, Explore: explore,
+		Profiles: profiles, TestProfile: testProfile})
 	stop()
 	os.Exit(code)
 }
@@ -68,13 +70,71 @@ func openDirs(_ context.Context, paths []string, o cli.DirOptions) (model.Source
 	return logdir.Open(paths, lo)
 }
 
-// openCluster opens a cluster by the addresses of some of its brokers.
+// openCluster opens a cluster by the addresses of some of its brokers, or as it is written down how it is reached.
 func openCluster(ctx context.Context, addrs []string, o cli.ClusterOptions) (model.Source, error) {
-	c, err := remote.OpenCluster(ctx, addrs, remote.Options{Version: version(), Still: o.Still})
+	p, err := known(addrs, o.Known)
 	if err != nil {
 		return nil, err
 	}
+	a, err := p.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := remote.OpenCluster(ctx, a.Brokers, remote.Options{
+		ClientID: a.ClientID, Version: version(), Still: o.Still, TLS: a.TLS, SASL: a.SASL, ReadOnly: p.ReadOnly,
+		Profile: model.Profile{Name: p.Name, Colour: p.Colour}, Notices: p.Warnings,
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case p.ReadOnly:
+		return c.Reading(), nil
+	}
 	return c, nil
+}
+
+// known returns how a cluster is reached.
+func known(addrs []string, k cli.Known) (profile.Profile, error) {
+	switch {
+	case k.Properties != "":
+		return profile.ReadProperties(k.Properties)
+	case k.Profile == "":
+		return profile.Bare(addrs)
+	}
+	f, err := profile.Load(k.Settings)
+	if err != nil {
+		return profile.Profile{}, err
+	}
+	for _, p := range f.Profiles {
+		if p.Name == k.Profile {
+			return p, nil
+		}
+	}
+	return profile.Profile{}, fmt.Errorf("%w: no profile %q in %s", model.ErrInvalid, k.Profile, k.Settings)
+}
+
+// profiles lists the profiles of a settings file.
+func profiles(settings string) ([]cli.ProfileRow, []string, error) {
+	f, err := profile.Load(settings)
+	var rows []cli.ProfileRow
+	for _, p := range f.Profiles {
+		r := cli.ProfileRow{Name: p.Name, Brokers: p.Brokers, Security: p.Security(), Colour: p.Colour, ReadOnly: p.ReadOnly, Warnings: p.Warnings}
+		r.User, r.Registry = p.Who(), p.RegistryURL()
+		if p.Err != nil {
+			r.Problem = p.Err.Error()
+		}
+		rows = append(rows, r)
+	}
+	return rows, f.Warnings, err
+}
+
+// testProfile goes the way to a cluster step by step.
+func testProfile(ctx context.Context, addrs []string, k cli.Known, tell func(cli.ProfileStep)) error {
+	p, err := known(addrs, k)
+	if err != nil {
+		return err
+	}
+	return p.Test(ctx, func(s profile.Step) { tell(cli.ProfileStep(s)) })
 }
 
 // shop is a broker with the demo's traffic.

@@ -96,6 +96,31 @@ func (p Profile) Security() string {
 	return "PLAINTEXT"
 }
 
+// Who says who the client is there; "" where nobody asks, or where it is not known before a token is there.
+func (p Profile) Who() string {
+	switch {
+	case p.SASL == nil:
+		return ""
+	case p.SASL.User != "":
+		return p.SASL.User
+	case p.SASL.ClientID != "":
+		return p.SASL.ClientID
+	}
+	return p.SASL.Unsecured
+}
+
+// RegistryURL says where the schema registry is, without a user in it; "" for none.
+func (p Profile) RegistryURL() string {
+	if p.Registry == nil {
+		return ""
+	}
+	where, _, _, err := splitURL(p.Registry.URL)
+	if err != nil {
+		return ""
+	}
+	return where
+}
+
 // Bare returns the profile of addresses alone: not encrypted, nobody says who he is. Errors wrap model.ErrInvalid.
 func Bare(addresses []string) (Profile, error) {
 	p := Profile{}

@@ -12,6 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
+
+	"github.com/strata-kafka/strata/model"
 )
 
 // Options tunes a Client. The zero value is the default.
@@ -29,6 +31,9 @@ type Options struct {
 	TLS *tls.Config
 	// SASL says to each broker who the client is; nil means that nobody asks.
 	SASL sasl.Mechanism
+	// Profile is what the explorer shows of how a Cluster was opened; its ReadOnly is the one below.
+	Profile model.Profile
+	Notices []string // what a Cluster is to say of itself
 	// ReadOnly lets no request out that may change anything: such calls return model.ErrReadOnly.
 	ReadOnly bool
 }
@@ -64,6 +69,7 @@ func New(addrs []string, o Options) (*Client, error) {
 	if o.DialTimeout == 0 {
 		o.DialTimeout = 3 * time.Second
 	}
+	o.Profile.ReadOnly = o.ReadOnly
 	c := &Client{addrs: addrs, o: o, producers: map[producerKind]*kgo.Client{}}
 	var err error
 	if c.kgo, err = kgo.NewClient(c.base()...); err != nil {

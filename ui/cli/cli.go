@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -42,6 +43,10 @@ type Engines struct {
 	OpenData func(ctx context.Context, o DataOptions) (model.Source, error)
 	// OpenCluster opens a cluster by the addresses of some of its brokers.
 	OpenCluster func(ctx context.Context, addrs []string, o ClusterOptions) (model.Source, error)
+	// Profiles returns the profiles of a settings file, and what is to be said of the file.
+	Profiles func(settings string) ([]ProfileRow, []string, error)
+	// TestProfile goes the way to a cluster step by step. It tells each step on the calling goroutine.
+	TestProfile func(ctx context.Context, addrs []string, k Known, tell func(ProfileStep)) error
 	// OpenDemo starts a broker with live traffic.
 	OpenDemo func(ctx context.Context, o DemoOptions) (model.Source, error)
 	// Explore runs the explorer until the user leaves it.
@@ -176,8 +181,8 @@ func (a *app) root() *cobra.Command {
 consumer groups with their lag.
 
 SOURCE is nothing (the embedded broker on its data directory), a Kafka log directory or a .log file (read-only;
-several log.dirs with commas), a cluster's HOST:PORT (several brokers with commas), or an address in the embedded
-broker, like orders/2@4812339.
+several log.dirs with commas), a cluster's HOST:PORT (several brokers with commas), a profile of the settings file, a
+client.properties or a config of librdkafka's, or an address in the embedded broker, like orders/2@4812339.
 
 The embedded broker serves Kafka clients while it is explored, at 127.0.0.1:9092 where --listen says nothing else. Where
 another strata has its directory open already, this one attaches to it.`,
@@ -203,7 +208,7 @@ another strata has its directory open already, this one attaches to it.`,
 	a.listenFlags(root)
 	root.AddCommand(a.demoCmd(), a.topicsCmd(), a.partitionsCmd(), a.segmentsCmd(), a.batchesCmd(), a.readCmd(), a.tailCmd(),
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
-		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.consumeCmd(), a.deliveryCmd(), a.userCmd())
+		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.profilesCmd(), a.profileCmd(), a.consumeCmd(), a.deliveryCmd(), a.userCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
@@ -312,6 +317,9 @@ func (a *app) isAddress(word string) bool {
 	if strings.HasPrefix(word, "group:") {
 		return true
 	}
+	if names, err := a.profileNames(); err == nil && slices.Contains(names, word) {
+		return false
+	}
 	if strings.ContainsAny(word, ":,\\") || strings.HasPrefix(word, "/") || strings.HasPrefix(word, ".") || strings.HasPrefix(word, "~") {
 		return false
 	}
@@ -380,12 +388,12 @@ func (a *app) open(ctx context.Context, word string, access Access, o DirOptions
 	if word == "" {
 		return a.eng.OpenData(ctx, DataOptions{DirOptions: o, Dir: a.opts.data, Properties: a.opts.properties, Access: access})
 	}
+	if src, ok, err := a.openCluster(ctx, word, access, o); ok || err != nil {
+		return src, err
+	}
 	paths := strings.Split(word, ",")
 	for _, p := range paths {
 		if _, err := os.Stat(p); err != nil {
-			if addrs, ok := brokers(word); ok {
-				return a.eng.OpenCluster(ctx, addrs, ClusterOptions{DirOptions: o, Access: access})
-			}
 			return nil, a.noSource(p, err)
 		}
 	}
@@ -398,7 +406,13 @@ func (a *app) open(ctx context.Context, word string, access Access, o DirOptions
 // noSource says why a word is no source.
 func (a *app) noSource(word string, cause error) error {
 	if errors.Is(cause, os.ErrNotExist) {
-		return fmt.Errorf("%s: no such directory or file; give a Kafka log directory (a broker's log.dirs), a .log file, a cluster's HOST:PORT, or nothing for the embedded broker", word)
+		text := fmt.Sprintf("%s: no such directory or file; give a Kafka log directory (a broker's log.dirs), a .log file, a cluster's HOST:PORT, a profile's name, or nothing for the embedded broker", word)
+		if names, err := a.profileNames(); err == nil {
+			if near := model.Nearest(word, names); len(near) > 0 {
+				text += "; profiles near are " + strings.Join(near, ", ")
+			}
+		}
+		return errors.New(text)
 	}
 	return fmt.Errorf("open %s: %w", word, cause)
 }

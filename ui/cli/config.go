@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// settings is the settings file. A flag wins over it.
+// settings is the settings file but for its profiles, which the engines read. A flag wins over it.
 type settings struct {
 	Data   string `toml:"data"`
 	TZ     string `toml:"tz"`
@@ -21,10 +21,7 @@ type settings struct {
 
 // loadConfig reads the settings file. A missing one is an error only where --config named it.
 func (a *app) loadConfig() error {
-	path, named := a.opts.config, a.opts.config != ""
-	if !named {
-		path = filepath.Join(xdg("XDG_CONFIG_HOME", ".config"), "strata", "config.toml")
-	}
+	path, named := a.settingsPath(), a.opts.config != ""
 	b, err := os.ReadFile(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) && !named {
@@ -47,6 +44,14 @@ func (a *app) loadConfig() error {
 	fill(&a.opts.listens, s.Listen)
 	a.opts.ascii = a.opts.ascii || s.ASCII
 	return nil
+}
+
+// settingsPath is the settings file.
+func (a *app) settingsPath() string {
+	if a.opts.config != "" {
+		return a.opts.config
+	}
+	return filepath.Join(xdg("XDG_CONFIG_HOME", ".config"), "strata", "config.toml")
 }
 
 func fill(flag *string, setting string) {

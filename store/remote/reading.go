@@ -1,0 +1,31 @@
+package remote
+
+import (
+	"github.com/strata-kafka/strata/model"
+)
+
+// abilities are what a cluster can do that changes nothing.
+type abilities interface {
+	model.Source
+	model.GroupReader
+	model.Tailer
+	model.Searcher
+	model.Counter
+	model.ConfigReader
+	model.BrokerReader
+	model.AccessReader
+	model.TransactionReader
+	model.BatchScanner
+	model.Focuser
+	model.Profiled
+}
+
+// Reading is a cluster with the abilities alone that change nothing, so that whoever asks for another one learns that there
+// is none. It is for a Cluster with Options.ReadOnly: that one would refuse as well, but only when it is asked.
+type Reading struct{ abilities }
+
+// Reading returns the cluster as one that is only read.
+func (c *Cluster) Reading() Reading { return Reading{c} }
+
+// Profile implements model.Profiled. A cluster that was opened without a profile has the zero one.
+func (c *Cluster) Profile() model.Profile { return c.o.Profile }
