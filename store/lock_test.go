@@ -193,3 +193,24 @@ func mkdir(t *testing.T, dir string) string {
 	}
 	return dir
 }
+
+// TestOneDirectoryTwice names what is wrong, and lets go of what it had taken.
+func TestOneDirectoryTwice(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []string{dir, dir + "/../" + filepath.Base(dir), link} {
+		if _, err := Open([]string{dir, again}, Options{}); !errors.Is(err, model.ErrInvalid) || !strings.Contains(err.Error(), "twice") {
+			t.Errorf("%s: %v", again, err)
+		}
+	}
+	e, err := Open([]string{dir}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}

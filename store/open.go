@@ -25,6 +25,9 @@ func (e *Engine) open(dirs []string) error {
 		if err := os.MkdirAll(abs, 0o755); err != nil {
 			return fmt.Errorf("open data directory: %w", err)
 		}
+		if e.has(abs) {
+			return fmt.Errorf("open %s: %w: it is named twice among the data directories", abs, model.ErrInvalid)
+		}
 		d := &logDir{path: abs}
 		if sign := foreign(abs); sign != "" && !e.o.AllowKafka {
 			return fmt.Errorf("open %s: %w: it is a Kafka broker's (%s), and nothing was changed; give it as a source, to read it", abs, model.ErrRefused, sign)
@@ -55,6 +58,15 @@ func (e *Engine) open(dirs []string) error {
 		return err
 	}
 	return e.dropStale()
+}
+
+// has reports whether a directory is open already, under whatever name.
+func (e *Engine) has(dir string) bool {
+	st, err := os.Stat(dir)
+	return err == nil && slices.ContainsFunc(e.dirs, func(d *logDir) bool {
+		other, err := os.Stat(d.path)
+		return err == nil && os.SameFile(st, other)
+	})
 }
 
 // forever is what a topic is given whose own configs were lost: nothing of it is deleted until someone says so.

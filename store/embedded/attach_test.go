@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -149,6 +150,10 @@ func TestAttachedReadsFilesAndAsksTheOwnerForTheRest(t *testing.T) {
 	}
 	if _, err := a.PreviewDelete(ctx, tp, 300); !errors.Is(err, model.ErrOutOfRange) {
 		t.Errorf("past the end: %v", err)
+	}
+	dirs, err := a.Overview(ctx)
+	if err != nil || len(dirs) != 1 || !slices.ContainsFunc(dirs[0].Facts, func(f model.Fact) bool { return f.Name == "lock" && !strings.Contains(f.Value, "this process") }) {
+		t.Errorf("overview %+v, %v", dirs, err)
 	}
 	shut(t, a)
 	<-w.closed

@@ -9,9 +9,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store"
+	"github.com/strata-kafka/strata/store/wire"
 )
 
 func properties(t *testing.T, lines string) string {
@@ -158,5 +162,29 @@ func TestTakenWords(t *testing.T) {
 		if got := fmt.Sprint(&e); got != want+then {
 			t.Errorf("%q, want %q", got, want+then)
 		}
+	}
+}
+
+// TestClientsOfTheProperties holds that what a server.properties says of clients is what they meet.
+func TestClientsOfTheProperties(t *testing.T) {
+	lines := "listeners=PLAINTEXT://127.0.0.1:0\nauto.create.topics.enable=false\nmax.connections=7\nsocket.request.max.bytes=4096\nconnections.max.idle.ms=9000\n"
+	b, err := Open(Options{Dir: t.TempDir(), Listen: DefaultListen, Engine: store.Options{Properties: properties(t, lines)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, b)
+	o := tuned(wire.Options{}, b.Engine.Broker().Known)
+	if o.AutoCreate == nil || *o.AutoCreate || o.MaxConns != 7 || o.MaxRequest != 4096 || o.IdleTimeout != 9*time.Second {
+		t.Errorf("%+v", o)
+	}
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation = true
+	req.Topics = []kmsg.MetadataRequestTopic{{Topic: kmsg.StringPtr("absent")}}
+	asked(t, b.Address(), 9, req)
+	if all := b.Engine.Topics(); len(all) != 0 {
+		t.Errorf("made %v", all)
+	}
+	if n := b.Engine.Notices(); len(n) != 0 {
+		t.Errorf("notices %q", n)
 	}
 }

@@ -43,7 +43,7 @@ func openLook(o Options, state string, configs func(topic string) map[string]str
 	if configs == nil {
 		configs = l.storedConfigs()
 	}
-	l.Dir, err = logdir.Open(l.broker.LogDirs, logdir.Options{Configs: configs, Embedded: true, Name: o.Dir, Still: o.Still})
+	l.Dir, err = logdir.Open(l.broker.LogDirs, logdir.Options{Configs: configs, Embedded: true, Guest: true, Name: o.Dir, Still: o.Still})
 	if err != nil {
 		return nil, err
 	}

@@ -86,6 +86,7 @@ func BrokerDefaults(props []Property) Broker {
 	s.listeners()
 	b.Secured = s.secured()
 	s.topics()
+	s.clients()
 	s.rest(props)
 	return b
 }
@@ -214,6 +215,21 @@ func inUnit(d ConfigDef, key, value string) (ms, want string) {
 		return "", d.Allowed()
 	}
 	return value, ""
+}
+
+// clients takes the keys that say how clients are served; who serves them looks them up in Known.
+func (s *settings) clients() {
+	for _, key := range []string{"auto.create.topics.enable", "connections.max.idle.ms", "max.connections", "socket.request.max.bytes"} {
+		p, ok := s.take(key)
+		if !ok {
+			continue
+		}
+		if d, _ := BrokerConfig(key); d.Validate(p.Value) != nil {
+			s.invalid(p, d.Allowed())
+			continue
+		}
+		s.broker.Known[key] = strings.ToLower(strings.TrimSpace(p.Value))
+	}
 }
 
 // rest sorts the keys that were not taken into unused and unknown ones.

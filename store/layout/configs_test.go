@@ -165,7 +165,7 @@ compression.type=lz4
 log.flush.interval.messages=0
 num.partitons=4
 retention.ms=1
-auto.create.topics.enable=false
+auto.create.topics.enable= False
 offsets.retention.minutes=60
 zookeeper.connect=localhost:2181
 log.preallocate=maybe
@@ -191,8 +191,11 @@ log.preallocate=maybe
 	}; len(b.Unknown) != 2 || !strings.HasPrefix(b.Unknown[0], want[0][:len(want[0])-1]) || b.Unknown[1] != want[1] {
 		t.Errorf("unknown: %q", b.Unknown)
 	}
-	if want := []string{"process.roles", "listener.name.plaintext.ssl.keystore.location", "auto.create.topics.enable", "zookeeper.connect"}; !reflect.DeepEqual(b.Unused, want) {
+	if want := []string{"process.roles", "listener.name.plaintext.ssl.keystore.location", "zookeeper.connect"}; !reflect.DeepEqual(b.Unused, want) {
 		t.Errorf("unused: %q", b.Unused)
+	}
+	if b.Known["auto.create.topics.enable"] != "false" {
+		t.Errorf("auto.create.topics.enable is known as %q", b.Known["auto.create.topics.enable"])
 	}
 	if want := []string{
 		`line 19: log.flush.interval.messages is "0": want a whole number from 1`,

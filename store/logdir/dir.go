@@ -24,6 +24,8 @@ type Options struct {
 	Configs func(topic string) map[string]string
 	// Embedded says that the one writer is our own engine: its log end is its high watermark.
 	Embedded bool
+	// Guest says that this engine runs in another process, if it runs at all.
+	Guest bool
 	// Name is for the breadcrumb; "" means the path.
 	Name string
 	// Still switches off all that goes on by itself: nothing is watched, counted or loaded ahead. For a command that

@@ -110,13 +110,14 @@ func orNone(ok bool, s string) string {
 func (d *Dir) stopFacts(r *root, o *model.DirOverview) {
 	held, pid := false, 0
 	lock := filepath.Join(r.path, layout.LockFile)
-	if !d.o.Embedded {
+	own := d.o.Embedded && !d.o.Guest
+	if !own {
 		pid, held = lockHolder(lock)
 	}
 	_, lockErr := os.Stat(lock)
 	b, err := readSmall(filepath.Join(r.path, layout.CleanShutdownFile))
 	switch {
-	case d.o.Embedded:
+	case own:
 		fact(o, "lock", "held by this process", "")
 	case held && pid > 0:
 		fact(o, "lock", "held by process "+strconv.Itoa(pid), "a broker is running on it")
@@ -140,7 +141,7 @@ func (d *Dir) stopFacts(r *root, o *model.DirOverview) {
 		fact(o, "last stop", "clean", note)
 	case !errors.Is(err, fs.ErrNotExist):
 		fault(o, layout.CleanShutdownFile, "shutdown", err)
-	case held || d.o.Embedded:
+	case held || own:
 		fact(o, "last stop", "running", "")
 	default:
 		fact(o, "last stop", "not clean", "a broker that starts on it will recover what lies past the recovery point")
