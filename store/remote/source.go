@@ -127,6 +127,7 @@ func (c *Cluster) Topics(ctx context.Context) ([]model.Topic, error) {
 	t := c.current()
 	if c.o.Still {
 		c.fillIn(ctx, t.all())
+		c.learn(ctx, t.all())
 	} else if time.Since(t.at) > staleTable {
 		c.watch.poke()
 	}
@@ -218,6 +219,9 @@ func (c *Cluster) Partitions(ctx context.Context, name string) ([]model.Partitio
 		return nil, err
 	}
 	c.fillIn(ctx, []*topicMeta{m})
+	if c.o.Still {
+		c.learn(ctx, []*topicMeta{m})
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

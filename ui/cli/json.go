@@ -146,7 +146,7 @@ func topicJSON(o *object, t *model.Topic, groups int, lag model.Count) []byte {
 	o.str("name", t.Name)
 	o.num("partitions", int64(t.Partitions))
 	o.count("records", t.Records)
-	o.num("bytes", t.Bytes)
+	o.maybe("bytes", t.Bytes)
 	if t.Retention.Known {
 		o.num("retentionMs", t.Retention.MS)
 		o.num("retentionBytes", t.Retention.Bytes)
@@ -171,8 +171,8 @@ func partitionJSON(o *object, p *model.Partition) []byte {
 	o.maybe("lastStable", p.LastStable)
 	o.maybe("logEnd", p.LogEnd)
 	o.count("records", p.Records)
-	o.num("bytes", p.Bytes)
-	o.num("segments", int64(p.Segments))
+	o.maybe("bytes", p.Bytes)
+	o.maybe("segments", int64(p.Segments))
 	o.maybe("leader", int64(p.Leader))
 	o.failure(p.Err)
 	if p.State != model.Live {

@@ -55,7 +55,7 @@ func (a *app) topics(ctx context.Context, src model.Source) error {
 		if readers[x.Name] > 0 {
 			lag = lags[x.Name]
 		}
-		if err := t.row(x.Name, strconv.Itoa(x.Partitions), count(x.Records), number(x.Bytes), retention(x.Retention),
+		if err := t.row(x.Name, strconv.Itoa(x.Partitions), count(x.Records), offset(x.Bytes), retention(x.Retention),
 			strconv.Itoa(readers[x.Name]), count(lag), x.Note); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (a *app) partitions(ctx context.Context, src model.Source, topics []string)
 				_, err = a.out.Write(partitionJSON(&o, p))
 			} else {
 				err = t.row(p.String(), offset(p.LogStart), offset(p.HighWatermark), offset(p.LastStable), offset(p.LogEnd),
-					count(p.Records), number(p.Bytes), strconv.Itoa(p.Segments), offset(int64(p.Leader)), partitionNote(p))
+					count(p.Records), offset(p.Bytes), offset(int64(p.Segments)), offset(int64(p.Leader)), partitionNote(p))
 			}
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package partitions
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -153,6 +154,7 @@ type summary struct {
 	records                   model.Count
 	bytes, most               int64
 	broken                    int
+	how                       string // they are broken, in words
 }
 
 func sum(rows []model.Partition) summary {
@@ -164,12 +166,18 @@ func sum(rows []model.Partition) summary {
 			continue
 		}
 		s.live++
-		s.segments += r.Segments
+		s.segments += max(0, r.Segments)
 		s.records = s.records.Add(r.Records)
 		s.bytes += max(0, r.Bytes)
 		s.most = max(s.most, r.Bytes)
 		if r.Err != nil {
 			s.broken++
+			var damage *model.CorruptError
+			if s.how == "" && !errors.As(r.Err, &damage) {
+				s.how = " not readable"
+			} else if s.how == "" {
+				s.how = " damaged"
+			}
 		}
 	}
 	return s

@@ -60,10 +60,12 @@ func (p *partitions) head(w int) string {
 		{Value: kit.Plural(s.live, "partition")},
 		{Value: page.CountText(t, s.records) + " records"},
 		{Value: kit.BytesText(s.bytes)},
-		{Value: kit.Plural(s.segments, "segment")},
+	}
+	if s.segments > 0 || s.live == 0 {
+		facts = append(facts, page.Fact{Value: kit.Plural(s.segments, "segment")})
 	}
 	if s.broken > 0 {
-		facts = append([]page.Fact{{Value: t.Glyphs.Bad + " " + kit.Plural(s.broken, "partition") + " damaged", Style: t.Bad}}, facts...)
+		facts = append([]page.Fact{{Value: t.Glyphs.Bad + " " + kit.Plural(s.broken, "partition") + s.how, Style: t.Bad}}, facts...)
 	}
 	if skew := s.skew(); skew > 0 {
 		facts = append(facts, page.Fact{Name: "skew", Value: fmt.Sprintf("%.2f×", skew)})
@@ -102,7 +104,7 @@ func (p *partitions) row(i int64) kit.Row {
 		page.OffsetCell(t, r.LogEnd),
 		page.CountCell(t, r.Records),
 		t.BytesCell(r.Bytes),
-		{Text: kit.Number(int64(r.Segments))},
+		page.OffsetCell(t, int64(r.Segments)),
 		p.newestCell(r.Newest),
 		p.leaderCell(r),
 		p.skewCell(r),
