@@ -88,21 +88,37 @@ const leastCrumb = 12
 // the zeros before a segment's name, then the ends of long names, and then the parts of the address from the left.
 func (r *root) breadcrumb() string {
 	t := r.theme
-	crumbs := r.crumbs(r.top())
 	name := "strata"
-	full := 1 + len(name)
+	if r.profile.Name != "" {
+		name = kit.Safe(r.profile.Name, 100)
+	}
+	band, banded := t.Bands[r.profile.Colour]
+	if banded {
+		t = t.Band()
+	}
+	line := r.address(t, name)
+	if banded {
+		return band.Wrap(line)
+	}
+	return line
+}
+
+// address draws the breadcrumb in the styles of a theme.
+func (r *root) address(t *kit.Theme, name string) string {
+	crumbs := r.crumbs(r.top())
+	full := 1 + kit.Width(name)
 	for i, c := range crumbs {
 		crumbs[i] = kit.Safe(c, 300)
 		full += 3 + kit.Width(crumbs[i])
 	}
 	const around = 4 // a cell at the right end, one between, two for the spinner
-	right := r.sourceState(r.w - full - around)
+	right := r.sourceState(t, r.w-full-around)
 	rw := kit.SpansWidth(right)
 	if r.w < 60 && rw > r.w/2 || r.w < 30 && full > r.w-rw-around {
 		right, rw = nil, 0
 	}
 	if r.w < 45 && full > r.w-rw-around {
-		full, name = full-len(name), "" // the place says more
+		full, name = full-kit.Width(name), "" // the place says more
 	}
 	crumbs, dropped := r.shorten(crumbs, full-(r.w-rw-around))
 	var l kit.Line
@@ -167,8 +183,8 @@ func (r *root) shorten(crumbs []string, over int) ([]string, bool) {
 
 // sourceState says what is looked at: ● embedded · 127.0.0.1:9092 · 14.3 GiB. What has no room in so many cells is left
 // out, but never the kind.
-func (r *root) sourceState(room int) []kit.Span {
-	t, in := r.theme, r.info
+func (r *root) sourceState(t *kit.Theme, room int) []kit.Span {
+	in := r.info
 	if in.Kind == "" {
 		return nil
 	}

@@ -84,3 +84,45 @@ func TestHelpWrapsWhatItCannotSayInOneLine(t *testing.T) {
 		t.Errorf("no line about the palette in %q", lines)
 	}
 }
+
+// profiled is a source that was opened by a profile.
+type profiled struct {
+	*uitest.Source
+	profile model.Profile
+}
+
+func (p profiled) Profile() model.Profile { return p.profile }
+
+func TestAProfilesColourIsBehindTheTopLine(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	src.Is.Kind, src.Is.ReadOnly, src.Is.Name = model.Cluster, true, "kafka-1:9092"
+	for name, c := range map[string]struct {
+		profile model.Profile
+		theme   string
+		on      string // begins the line
+		want    string
+	}{
+		"red in true colour":    {model.Profile{Name: "prod", Colour: "red", ReadOnly: true}, "dark", "\x1b[48;2;179;38;30m", " prod ▸ topics"},
+		"red of sixteen":        {model.Profile{Name: "prod", Colour: "red", ReadOnly: true}, "16", "\x1b[41;97m", " prod ▸ topics"},
+		"without colours":       {model.Profile{Name: "prod", Colour: "red", ReadOnly: true}, "none", "\x1b[7m", " prod ▸ topics"},
+		"a profile of none":     {model.Profile{Name: "test"}, "dark", " ", " test ▸ topics"},
+		"a name that does harm": {model.Profile{Name: "te\x1b[2Jst"}, "dark", " ", " te␛[2Jst ▸ topics"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t, Options{Source: profiled{src, c.profile}, Theme: c.theme, Environ: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}})
+			g.info = src.Is
+			g.send(tea.WindowSizeMsg{Width: 100, Height: 24})
+			line, _, _ := strings.Cut(g.View(), "\n")
+			if !strings.HasPrefix(line, c.on) {
+				t.Errorf("begins %q, want %q", line[:min(30, len(line))], c.on)
+			}
+			if n := strings.Count(line, "\x1b[48") + strings.Count(line, "\x1b[49"); c.theme == "dark" && c.profile.Colour != "" && n != 2 {
+				t.Errorf("the band ends within the line: %q", line)
+			}
+			uitest.Contains(t, uitest.Plainly(line), c.want, "read-only · kafka-1:9092")
+			if w := kit.Width(line); w != 100 {
+				t.Errorf("%d cells of 100", w)
+			}
+		})
+	}
+}

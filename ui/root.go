@@ -41,6 +41,7 @@ type root struct {
 	noticed int      // seconds that the notice has been there
 	pending []string // notices still to be said
 	info    model.Info
+	profile model.Profile // by which the source was opened; the zero one for none
 	asking  page.Loader[model.Info]
 	names   names
 
@@ -116,6 +117,9 @@ func newRoot(ctx context.Context, o Options) (*root, error) {
 		r.clock.Form = formOf(st.Times)
 	}
 	r.pending = append(r.pending, o.Notices...)
+	if p, ok := o.Source.(model.Profiled); ok {
+		r.profile = p.Profile()
+	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.reset(r.first())
 	return r, nil

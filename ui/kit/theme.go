@@ -47,7 +47,14 @@ type Theme struct {
 	Num    Style
 	Word   Style // true, false, null within JSON
 	Ages   []Style
+	Bands  map[string]Style // what lies behind a whole line, by the names of colours: red, yellow, green, blue, magenta, cyan
 	Glyphs Glyphs
+}
+
+// Band returns the theme for what is drawn within a band: one colour of letters can be read on it, so that all meanings
+// are left to their glyphs and words.
+func (t *Theme) Band() *Theme {
+	return &Theme{Name: t.Name, Accent: t.Bold, Bold: t.Bold, Glyphs: t.Glyphs}
 }
 
 // Glyphs are the signs that are drawn; the ASCII set has the same meanings.

@@ -86,6 +86,11 @@ func rgbTheme(name string, p palette, d Depth) *Theme {
 	for _, c := range p.ages {
 		t.Ages = append(t.Ages, fg(c))
 	}
+	const white, black = 0xffffff, 0x1a1b26
+	t.Bands = map[string]Style{
+		"red": bg(0xb3261e).And(fg(white)), "yellow": bg(0xe0af68).And(fg(black)), "green": bg(0x2f7d32).And(fg(white)),
+		"blue": bg(0x2e5cc5).And(fg(white)), "magenta": bg(0x7a3fb8).And(fg(white)), "cyan": bg(0x00658a).And(fg(white)),
+	}
 	return t
 }
 
@@ -127,19 +132,22 @@ func abs(n int) int { return max(n, -n) }
 // sixteen uses the terminal's own colours only.
 func sixteen() *Theme {
 	c := func(n int) Style { return Style{"\x1b[" + strconv.Itoa(n) + "m", "\x1b[39m"} }
+	on := func(bg, fg int) Style { return Style{fmt.Sprintf("\x1b[%d;%dm", bg, fg), "\x1b[39;49m"} }
 	return &Theme{
 		Name: "16", Plain: true, Accent: c(94), Head: c(90), Dim: c(90), Faint: c(90), Good: c(32), Warn: c(33), Bad: c(91), Key: c(36), Null: c(35),
 		Escape: c(33), Match: Style{"\x1b[93;1m", "\x1b[22;39m"}, Cursor: Style{"\x1b[7m", "\x1b[27m"},
 		Lit: Style{"\x1b[7m", "\x1b[27m"}, Bold: Style{"\x1b[1m", "\x1b[22m"}, Rule: c(90),
 		Field: c(36), Str: c(32), Num: c(33), Word: c(35),
-		Ages: []Style{c(97), c(93), c(93), c(33), c(33), c(31), c(31), c(90)},
+		Ages:  []Style{c(97), c(93), c(93), c(33), c(33), c(31), c(31), c(90)},
+		Bands: map[string]Style{"red": on(41, 97), "yellow": on(43, 30), "green": on(42, 30), "blue": on(44, 97), "magenta": on(45, 97), "cyan": on(46, 30)},
 	}
 }
 
 // colourless keeps to attributes that are no colours, for NO_COLOR.
 func colourless() *Theme {
 	rev, bold, under := Style{"\x1b[7m", "\x1b[27m"}, Style{"\x1b[1m", "\x1b[22m"}, Style{"\x1b[4m", "\x1b[24m"}
-	return &Theme{Name: "none", Plain: true, Accent: bold, Faint: Style{"\x1b[2m", "\x1b[22m"}, Bad: bold, Match: under, Cursor: rev, Lit: rev, Bold: bold}
+	bands := map[string]Style{"red": rev, "yellow": rev, "green": rev, "blue": rev, "magenta": rev, "cyan": rev}
+	return &Theme{Name: "none", Bands: bands, Plain: true, Accent: bold, Faint: Style{"\x1b[2m", "\x1b[22m"}, Bad: bold, Match: under, Cursor: rev, Lit: rev, Bold: bold}
 }
 
 func unicodeGlyphs() Glyphs {
