@@ -78,7 +78,7 @@ type Record struct {
 	Headers       []Header
 	LeaderEpoch   int32  // -1 where the format has none
 	Batch         int64  // base offset of its batch
-	BatchPos      int64  // byte of its batch in the segment's .log
+	BatchPos      int64  // byte of its batch in the segment's .log; Unknown in a cluster
 	Segment       int64  // base offset of its segment
 	Size          int    // bytes in the uncompressed batch
 	Control       string // "" for data, else "commit", "abort" or another control type's name in lower case

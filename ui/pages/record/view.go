@@ -102,9 +102,12 @@ func (p *record) facts(w int) string {
 // places says where the record lies.
 func (p *record) places(w int) string {
 	r := p.rec
-	facts := []page.Fact{
-		{Name: "offset", Value: kit.Number(r.Offset)},
-		{Name: "batch", Value: kit.Number(r.Batch) + " at byte " + kit.Number(r.BatchPos)},
+	facts := []page.Fact{{Name: "offset", Value: kit.Number(r.Offset)}}
+	switch { // a cluster does not tell where in a file a batch lies
+	case r.Batch >= 0 && r.BatchPos >= 0:
+		facts = append(facts, page.Fact{Name: "batch", Value: kit.Number(r.Batch) + " at byte " + kit.Number(r.BatchPos)})
+	case r.Batch >= 0:
+		facts = append(facts, page.Fact{Name: "batch", Value: kit.Number(r.Batch)})
 	}
 	seg := model.PartitionAddress(p.tp)
 	seg.Segment = r.Segment
