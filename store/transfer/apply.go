@@ -34,6 +34,7 @@ type part struct {
 	producer *producer // of its topic
 	m        offsetMap
 	at       int64 // offset on the source to go on from
+	newest   int64 // ms, of its records; NoTime for none
 	res      model.CopiedPartition
 }
 
@@ -74,23 +75,37 @@ func (j *job) prepare(ctx context.Context) error {
 	for i := range j.plan.Topics {
 		t := &j.plan.Topics[i]
 		if t.Create {
-			spec := model.TopicSpec{Name: t.To, Partitions: int32(len(t.Partitions)), Configs: hold(t.Configs)}
-			if err := j.w.CreateTopic(ctx, spec); err != nil {
+			if err := j.create(ctx, t); err != nil {
 				return err
 			}
-			j.res.Topics = append(j.res.Topics, t.To)
 		}
 		p, err := j.producer(ctx, t)
 		if err != nil {
 			return err
 		}
 		for _, cp := range t.Partitions {
-			q := &part{plan: cp, producer: p, at: cp.From, m: offsetMap{start: cp.Start, end: cp.Start},
+			q := &part{plan: cp, producer: p, at: cp.From, newest: model.NoTime, m: offsetMap{start: cp.Start, end: cp.Start},
 				from: model.TopicPartition{Topic: t.From, Partition: cp.Partition}, to: model.TopicPartition{Topic: t.To, Partition: cp.Partition}}
 			q.res.From, q.res.To = q.from, q.to
 			j.parts = append(j.parts, q)
 		}
 	}
+	return nil
+}
+
+// create makes a topic with the configs that it is filled with.
+func (j *job) create(ctx context.Context, t *model.CopyTopic) error {
+	spec := model.TopicSpec{Name: t.To, Partitions: int32(len(t.Partitions))}
+	for _, w := range windows() {
+		spec.Configs = append(hold(t.Configs), w...)
+		if err := j.w.CheckTopic(ctx, spec); err == nil || !refusal(err) {
+			break // what is wrong then CreateTopic tells
+		}
+	}
+	if err := j.w.CreateTopic(ctx, spec); err != nil {
+		return err
+	}
+	j.res.Topics = append(j.res.Topics, t.To)
 	return nil
 }
 
@@ -167,6 +182,7 @@ func (j *job) checkPart(ctx context.Context, p *part) error {
 	at := p.plan.From
 	c := comparison{from: &from, to: &to, sum: newChecksum(), next: p.at, passed: func(b *batch, n int64) {
 		p.m.add(b, n)
+		p.newest = max(p.newest, b.newest)
 		j.passed(b, n, &at, at+n)
 	}}
 	differ, err := c.run(ctx)
@@ -199,6 +215,7 @@ func (j *job) copyPart(ctx context.Context, p *part) error {
 		if b.recoded {
 			p.res.Recoded++
 		}
+		p.newest = max(p.newest, b.newest)
 		j.passed(b, b.n, &p.at, b.next)
 	}}
 	return l.run(ctx, src)
@@ -253,18 +270,39 @@ func (j *job) notice(s string) {
 	j.res.Notes = append(j.res.Notes, s)
 }
 
+// expired says why a topic is to be kept without its retention: all that was copied of a partition would be gone at once. A
+// broker that runs would have deleted it on the source as well; where it does not, nobody has asked for that.
+func (j *job) expired(t *model.CopyTopic, have []model.ConfigEntry) string {
+	ms := keeps(t.Configs, have)
+	if ms < 0 {
+		return ""
+	}
+	for _, p := range j.parts {
+		if p.to.Topic == t.To && p.newest >= 0 && p.newest < j.o.Now()-ms {
+			return fmt.Sprintf("%s is kept without its retention (%s=%d), which would delete all of partition %d at once: strata topic alter sets it",
+				t.To, retentionMS, ms, p.to.Partition)
+		}
+	}
+	return ""
+}
+
 // finish gives the topics that were made the configs that are to stay, and stores the groups' offsets.
 func (j *job) finish(ctx context.Context) error {
 	for i := range j.plan.Topics {
 		t := &j.plan.Topics[i]
 		have, err := j.to.TopicConfig(ctx, t.To)
-		if err != nil && !t.Create {
+		if err != nil {
 			return err
 		}
 		if !t.Create && !held(have) {
 			continue
 		}
-		if err := j.w.AlterTopic(ctx, t.To, release(t.Configs)); err != nil {
+		changes := release(t.Configs, have)
+		if why := j.expired(t, have); why != "" {
+			changes = slices.DeleteFunc(changes, func(ch model.ConfigChange) bool { return ch.Name == retentionMS })
+			j.notice(why)
+		}
+		if err := j.w.AlterTopic(ctx, t.To, changes); err != nil {
 			return errors.Join(err, fmt.Errorf("%s still has the configs that it was filled with", t.To))
 		}
 	}

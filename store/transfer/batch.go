@@ -29,8 +29,9 @@ type batch struct {
 	next int64 // offset behind it there
 	// runs are its records' offsets where these have holes; nil means that they are from, from+1, …
 	runs    []run
-	recoded bool // its records were written anew
-	lain    int  // bytes that it takes in its log
+	recoded bool  // its records were written anew
+	lain    int   // bytes that it takes in its log
+	newest  int64 // ms, of its records; NoTime for none
 }
 
 // run is n offsets from one on.
@@ -70,7 +71,7 @@ func (s *shaper) shape(raw model.RawBatch, from, to int64) (*batch, error) {
 		return nil, nil
 	}
 	if passes(h) && h.BaseOffset >= from && h.LastOffset() < to {
-		b := &batch{buf: append(s.get(), raw.Bytes[:h.Size()]...), n: int64(h.Count), from: h.BaseOffset, next: h.NextOffset(), lain: int(h.Size())}
+		b := &batch{buf: append(s.get(), raw.Bytes[:h.Size()]...), n: int64(h.Count), from: h.BaseOffset, next: h.NextOffset(), lain: int(h.Size()), newest: h.MaxTimestamp}
 		plain(b.buf, h)
 		return b, nil
 	}
@@ -97,7 +98,7 @@ func (s *shaper) recode(raw []byte, h record.Header, from, to int64) (*batch, er
 	if err := s.rd.Reset(raw); err != nil {
 		return nil, fmt.Errorf("batch at offset %d: %w", h.BaseOffset, err)
 	}
-	b := &batch{next: h.NextOffset(), recoded: true, lain: int(h.Size())}
+	b := &batch{next: h.NextOffset(), recoded: true, lain: int(h.Size()), newest: h.MaxTimestamp}
 	s.recs, s.head = s.recs[:0], s.head[:0]
 	for s.rd.Next() {
 		r := s.rd.Record()

@@ -9,6 +9,8 @@ import (
 )
 
 const (
+	cleanupPolicy = "cleanup.policy"
+	retentionMS   = "retention.ms"
 	timestampType = "message.timestamp.type"
 	maxMessage    = "max.message.bytes"
 	defaultMax    = 1048588 // of max.message.bytes
@@ -24,7 +26,7 @@ func hold(final []model.ConfigChange) []model.ConfigChange {
 		}
 	}
 	out := []model.ConfigChange{
-		{Name: "cleanup.policy", Value: "delete"}, {Name: "retention.ms", Value: "-1"}, {Name: "retention.bytes", Value: "-1"},
+		{Name: cleanupPolicy, Value: "delete"}, {Name: retentionMS, Value: "-1"}, {Name: "retention.bytes", Value: "-1"},
 		{Name: timestampType, Value: "CreateTime"}, {Name: "compression.type", Value: "producer"},
 		{Name: maxMessage, Value: strconv.FormatInt(min(2*most, 1<<31-1), 10)}, // what is coded anew may come out larger
 	}
@@ -42,15 +44,49 @@ func late(name string) bool {
 		strings.HasPrefix(name, "remote.")
 }
 
-// release turns what hold has set into what is to stay.
-func release(final []model.ConfigChange) []model.ConfigChange {
+// windows are sets of configs that let records of any time in, as brokers know them: since 3.6, and before.
+func windows() [][]model.ConfigChange {
+	const ever = "9223372036854775807"
+	return [][]model.ConfigChange{
+		{{Name: "message.timestamp.before.max.ms", Value: ever}, {Name: "message.timestamp.after.max.ms", Value: ever}},
+		{{Name: "message.timestamp.difference.max.ms", Value: ever}},
+		nil,
+	}
+}
+
+// release turns what a topic was filled with into what is to stay.
+func release(final []model.ConfigChange, have []model.ConfigEntry) []model.ConfigChange {
 	out := slices.Clone(final)
-	for _, h := range hold(nil) {
-		if !slices.ContainsFunc(final, func(ch model.ConfigChange) bool { return h.Name == ch.Name }) {
+	for _, h := range slices.Concat(append(windows(), hold(nil))...) {
+		stays := func(ch model.ConfigChange) bool { return h.Name == ch.Name }
+		set := func(e model.ConfigEntry) bool { return e.Name == h.Name && e.Source == "topic" }
+		if !slices.ContainsFunc(final, stays) && slices.ContainsFunc(have, set) {
 			out = append(out, model.ConfigChange{Name: h.Name, Unset: true})
 		}
 	}
 	return out
+}
+
+// keeps returns for how long (ms) a topic keeps records once it has the configs that are to stay; negative: for ever, or it
+// is not known.
+func keeps(final []model.ConfigChange, have []model.ConfigEntry) int64 {
+	value := func(name string) string {
+		if i := slices.IndexFunc(final, func(ch model.ConfigChange) bool { return ch.Name == name }); i >= 0 {
+			return final[i].Value
+		}
+		if i := slices.IndexFunc(have, func(e model.ConfigEntry) bool { return e.Name == name }); i >= 0 {
+			return have[i].Default
+		}
+		return ""
+	}
+	if p := value(cleanupPolicy); p != "" && !strings.Contains(p, "delete") {
+		return -1
+	}
+	ms, err := strconv.ParseInt(value(retentionMS), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return ms
 }
 
 // held reports whether a topic has the configs of one that is being filled.

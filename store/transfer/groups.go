@@ -119,6 +119,8 @@ func (j *job) group(ctx context.Context, id string) ([]model.CopiedOffset, error
 		}
 		row := model.CopiedOffset{TopicPartition: p.to, From: o.Committed, To: p.m.at(o.Committed)}
 		switch {
+		case o.LogEnd >= 0 && o.Committed > o.LogEnd:
+			row.Note = fmt.Sprintf("it was past the log's end, which is %d on the source", o.LogEnd)
 		case o.Committed > p.plan.To:
 			row.Note = fmt.Sprintf("offsets %d to %d are not copied: it reads them once they are", p.plan.To, o.Committed-1)
 		case o.Committed < p.plan.From:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/strata-kafka/strata/model"
 )
@@ -54,6 +55,7 @@ type Options struct {
 	// Patience is how long a partition is tried that makes no progress, in tries of growing distance; 0 means 12 of them,
 	// about a minute.
 	Patience int
+	Now      func() int64 // the clock, ms; nil means the system's
 }
 
 const (
@@ -79,6 +81,9 @@ func New(from Side, to Target, o Options) *Copy {
 	}
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
+	}
+	if o.Now == nil {
+		o.Now = func() int64 { return time.Now().UnixMilli() }
 	}
 	return &Copy{from: from, to: to, o: o}
 }
