@@ -24,6 +24,7 @@ import (
 	"github.com/strata-kafka/strata/store/logdir"
 	"github.com/strata-kafka/strata/store/profile"
 	"github.com/strata-kafka/strata/store/remote"
+	"github.com/strata-kafka/strata/store/transfer"
 	"github.com/strata-kafka/strata/ui"
 	"github.com/strata-kafka/strata/ui/cli"
 	"github.com/strata-kafka/strata/ui/early"
@@ -35,7 +36,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := cli.Run(ctx, os.Args[1:], version(), cli.IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutTTY: terminal(os.Stdout), ErrTTY: terminal(os.Stderr),
-	}, cli.Engines{OpenDirs: openDirs, OpenData: openData, OpenCluster: openCluster, OpenDemo: openDemo, Explore: explore,
+	}, cli.Engines{OpenDirs: openDirs, OpenData: openData, OpenCluster: openCluster, OpenDemo: openDemo, Explore: explore, Copier: copier,
 		Profiles: profiles, TestProfile: testProfile})
 	stop()
 	os.Exit(code)
@@ -254,13 +255,14 @@ func attach(o embedded.Options, h store.Holder) (model.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return guest{a, delivery.New(delivery.Options{Address: a.Address})}, nil
+	return guest{a, delivery.New(delivery.Options{Address: a.Address}), h}, nil
 }
 
 // guest is what lab is, where the broker is another process.
 type guest struct {
 	*embedded.Attached
 	*delivery.Runner
+	holder store.Holder // as it was when it was opened
 }
 
 // listen puts the command line's word for the usual place into the broker's.
@@ -298,13 +300,65 @@ func meet(h store.Holder, logs groups.Logs, tell func()) (embedded.Owner, error)
 
 // client speaks to the one broker at an address, whatever address that tells clients: it may be one for others.
 func client(network, address string) (*remote.Client, error) {
-	seed := address
-	if network == "unix" {
-		seed = "localhost:9092" // it is not dialled
-	}
-	return remote.New([]string{seed}, remote.Options{Version: version(), Timeout: 5 * time.Second, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return remote.New(seed(network, address), only(network, address, 5*time.Second))
+}
+
+// only are the options by which nothing but one address is dialled.
+func only(network, address string, timeout time.Duration) remote.Options {
+	return remote.Options{Version: version(), Timeout: timeout, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
-	}})
+	}}
+}
+
+func seed(network, address string) []string {
+	if network == "unix" {
+		return []string{"localhost:9092"} // it is not dialled
+	}
+	return []string{address}
+}
+
+// copies is a copy with what was opened for it.
+type copies struct {
+	*transfer.Copy
+	close func() error
+}
+
+// Close implements cli.ClosingCopier.
+func (c copies) Close() error { return c.close() }
+
+// copier copies from one source to another. What goes to the embedded broker goes through its listener, as any client's
+// records do; to is nil where it has no data yet.
+func copier(ctx context.Context, from, to model.Source, o cli.CopierOptions) (cli.ClosingCopier, error) {
+	r, ok := from.(transfer.Reader)
+	if !ok {
+		return nil, fmt.Errorf("copy from %s: %w: its batches cannot be read", o.From, model.ErrInvalid)
+	}
+	t := transfer.Target{Side: transfer.Side{Reader: transfer.Nothing{}, Name: o.To}}
+	done := func() error { return nil }
+	if to != nil {
+		info, err := to.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if info.Kind == model.Embedded && info.Address != "" {
+			network, address := "tcp", info.Address
+			if g, ok := to.(guest); ok && g.holder.Door != "" {
+				network, address = "unix", g.holder.Door
+			}
+			ro := only(network, address, 30*time.Second)
+			ro.Still = true
+			c, err := remote.OpenCluster(ctx, seed(network, address), ro)
+			if err != nil {
+				return nil, err
+			}
+			to, done = c, c.Close
+		}
+		if t.Reader, ok = to.(transfer.Reader); !ok {
+			return nil, errors.Join(fmt.Errorf("copy to %s: %w: its batches cannot be read", o.To, model.ErrInvalid), done())
+		}
+		t.Writer, _ = to.(transfer.Writer)
+	}
+	return copies{transfer.New(transfer.Side{Reader: r, Name: o.From}, t, transfer.Options{Journal: o.Journal}), done}, nil
 }
 
 // joiner is a client as one that joins groups.

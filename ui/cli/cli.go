@@ -47,6 +47,8 @@ type Engines struct {
 	Profiles func(settings string) ([]ProfileRow, []string, error)
 	// TestProfile goes the way to a cluster step by step. It tells each step on the calling goroutine.
 	TestProfile func(ctx context.Context, addrs []string, k Known, tell func(ProfileStep)) error
+	// Copier copies from one open source to another; to is nil where nothing is there yet.
+	Copier func(ctx context.Context, from, to model.Source, o CopierOptions) (ClosingCopier, error)
 	// OpenDemo starts a broker with live traffic.
 	OpenDemo func(ctx context.Context, o DemoOptions) (model.Source, error)
 	// Explore runs the explorer until the user leaves it.
@@ -210,6 +212,7 @@ another strata has its directory open already, this one attaches to it.`,
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
 		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.profilesCmd(), a.profileCmd(), a.consumeCmd(), a.deliveryCmd(), a.userCmd(),
 		a.brokersCmd(), a.aclsCmd(), a.quotasCmd())
+	root.AddCommand(a.copyCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
