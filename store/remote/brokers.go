@@ -217,7 +217,8 @@ func (c *Client) apis(ctx context.Context) (map[int16]int16, error) {
 
 // BrokerConfig implements model.BrokerReader. A config whose value the broker keeps to itself has a Doc that says so.
 func (c *Client) BrokerConfig(ctx context.Context, id int32) ([]model.ConfigEntry, error) {
-	ctx, done := c.within(ctx, min(c.o.Timeout, answerWithin))
+	most := min(c.o.Timeout, answerWithin)
+	ctx, done := c.within(ctx, most)
 	defer done()
 	if err := c.nodes.fault(id); err != nil {
 		return nil, fmt.Errorf("configs of broker %d: it does not answer: %w", id, err)
@@ -237,7 +238,7 @@ func (c *Client) BrokerConfig(ctx context.Context, id int32) ([]model.ConfigEntr
 	}
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, fmt.Errorf("configs of broker %d: no answer within %v: %w", id, answerWithin, context.DeadlineExceeded)
+			return nil, fmt.Errorf("configs of broker %d: no answer within %v: %w", id, most, context.DeadlineExceeded)
 		}
 		return nil, fmt.Errorf("configs of broker %d: %w", id, c.told(ctx, err, message))
 	}

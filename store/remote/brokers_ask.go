@@ -133,12 +133,15 @@ func (n *nodes) close() {
 
 // ping asks a broker which requests it knows, and guesses its version by them.
 func (c *Client) ping(id int32) (version string, err error) {
-	ctx, done := c.within(c.ctx, pingWithin)
+	most := min(c.o.Timeout, pingWithin)
+	ctx, done := c.within(c.ctx, most)
 	defer done()
-	resp, err := c.kgo.Broker(int(id)).Request(ctx, kmsg.NewPtrApiVersionsRequest())
+	req := kmsg.NewPtrApiVersionsRequest()
+	req.ClientSoftwareName, req.ClientSoftwareVersion = "strata", softwareVersion(c.o.Version) // brokers refuse it without
+	resp, err := c.kgo.Broker(int(id)).Request(ctx, req)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return "", fmt.Errorf("no answer within %v: %w", pingWithin, context.DeadlineExceeded)
+			return "", fmt.Errorf("no answer within %v: %w", most, context.DeadlineExceeded)
 		}
 		return "", c.why(ctx, err)
 	}
@@ -172,13 +175,14 @@ func guess(r *kmsg.ApiVersionsResponse) string {
 
 // logDirs asks a broker for its log directories. Where it does not say, there is one without a path, whose Err says why.
 func (c *Client) logDirs(id int32) []model.LogDirUse {
-	ctx, done := c.within(c.ctx, answerWithin)
+	most := min(c.o.Timeout, answerWithin)
+	ctx, done := c.within(c.ctx, most)
 	defer done()
 	resp, err := c.kgo.Broker(int(id)).Request(ctx, kmsg.NewPtrDescribeLogDirsRequest()) // no topics: all
 	r, ok := resp.(*kmsg.DescribeLogDirsResponse)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = fmt.Errorf("no answer within %v: %w", answerWithin, context.DeadlineExceeded)
+		err = fmt.Errorf("no answer within %v: %w", most, context.DeadlineExceeded)
 	case err != nil:
 		err = c.why(ctx, err)
 	case !ok:
