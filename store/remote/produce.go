@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -44,6 +45,13 @@ func (c *Client) Produce(ctx context.Context, r model.ProduceRequest) ([]model.P
 		return nil, fail(err)
 	}
 	errs := send(ctx, cl, recs, kind.large)
+	if again := anew(recs, errs); len(again) > 0 {
+		cl.PurgeTopicsFromProducing(r.Topic)
+		for _, rec := range again {
+			delete(errs, rec)
+		}
+		maps.Copy(errs, send(ctx, cl, again, kind.large))
+	}
 	out := make([]model.Produced, len(recs))
 	for i, rec := range recs {
 		out[i] = model.Produced{Partition: rec.Partition, Offset: model.Unknown, Timestamp: rec.Timestamp.UnixMilli()}
@@ -81,6 +89,17 @@ func records(r *model.ProduceRequest) ([]*kgo.Record, producerKind) {
 		recs[i] = rec
 	}
 	return recs, kind
+}
+
+// anew returns the records that were not taken because their topic was made anew since the client looked for it.
+func anew(recs []*kgo.Record, errs map[*kgo.Record]error) []*kgo.Record {
+	var out []*kgo.Record
+	for _, rec := range recs {
+		if errors.Is(errs[rec], kerr.UnknownTopicID) {
+			out = append(out, rec)
+		}
+	}
+	return out
 }
 
 // send sends records, large ones one by one, and returns what went wrong with which.

@@ -283,7 +283,7 @@ func (s *searchRun) matches(r *record.Record) bool {
 func (s *searchRun) hit(r model.Record) bool {
 	s.end.Hits++
 	s.left--
-	if !s.tell(s.event(r.TopicPartition, r.Offset, &r)) {
+	if !s.tell(s.event(r.TopicPartition, r.Offset, &r)) || s.ctx.Err() != nil {
 		s.stopped = true
 	}
 	return !s.stopped && s.left > 0
