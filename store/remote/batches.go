@@ -161,8 +161,9 @@ func (c *Cluster) NewProducer(ctx context.Context) (id int64, epoch int16, err e
 	return resp.ProducerID, resp.ProducerEpoch, nil
 }
 
-// CheckTopic says whether a topic could be made, and makes none. ErrExists, ErrInvalid.
-func (c *Cluster) CheckTopic(ctx context.Context, s model.TopicSpec) error {
+// CheckTopic says which configs a topic would have, and makes none. Brokers
+// before 2.4 do not tell. ErrExists, ErrInvalid.
+func (c *Cluster) CheckTopic(ctx context.Context, s model.TopicSpec) ([]model.ConfigEntry, error) {
 	ctx, done := c.bound(ctx)
 	defer done()
 	configs := map[string]*string{}
@@ -172,9 +173,16 @@ func (c *Cluster) CheckTopic(ctx context.Context, s model.TopicSpec) error {
 	rs, err := c.admin.ValidateCreateTopics(ctx, max(s.Partitions, -1), -1, configs, s.Name)
 	r := rs[s.Name]
 	if err = errors.Join(err, r.Err); err != nil {
-		return c.told(ctx, err, r.ErrMessage)
+		return nil, c.told(ctx, err, r.ErrMessage)
 	}
-	return nil
+	var out []model.ConfigEntry
+	for name, k := range r.Configs {
+		if k.Value != nil {
+			out = append(out, model.ConfigEntry{Name: name, Value: *k.Value})
+		}
+	}
+	slices.SortFunc(out, func(a, b model.ConfigEntry) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
 }
 
 // sending is a Produce request that says when its turn to be written has come. What is asked for from then on is written

@@ -34,7 +34,8 @@ type part struct {
 	producer *producer // of its topic
 	m        offsetMap
 	at       int64 // offset on the source to go on from
-	newest   int64 // ms, of its records; NoTime for none
+	keeps    int64 // ms, its topic's retention.ms to be; negative: it does not matter, or is not known
+	old      int64 // records in batches that are older than that
 	res      model.CopiedPartition
 }
 
@@ -83,8 +84,9 @@ func (j *job) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		ms := j.retention(ctx, t)
 		for _, cp := range t.Partitions {
-			q := &part{plan: cp, producer: p, at: cp.From, newest: model.NoTime, m: offsetMap{start: cp.Start, end: cp.Start},
+			q := &part{plan: cp, producer: p, at: cp.From, keeps: ms, m: offsetMap{start: cp.Start, end: cp.Start},
 				from: model.TopicPartition{Topic: t.From, Partition: cp.Partition}, to: model.TopicPartition{Topic: t.To, Partition: cp.Partition}}
 			q.res.From, q.res.To = q.from, q.to
 			j.parts = append(j.parts, q)
@@ -98,7 +100,7 @@ func (j *job) create(ctx context.Context, t *model.CopyTopic) error {
 	spec := model.TopicSpec{Name: t.To, Partitions: int32(len(t.Partitions))}
 	for _, w := range windows() {
 		spec.Configs = append(hold(t.Configs), w...)
-		if err := j.w.CheckTopic(ctx, spec); err == nil || !refusal(err) {
+		if _, err := j.w.CheckTopic(ctx, spec); err == nil || !refusal(err) {
 			break // what is wrong then CreateTopic tells
 		}
 	}
@@ -182,7 +184,7 @@ func (j *job) checkPart(ctx context.Context, p *part) error {
 	at := p.plan.From
 	c := comparison{from: &from, to: &to, sum: newChecksum(), next: p.at, passed: func(b *batch, n int64) {
 		p.m.add(b, n)
-		p.newest = max(p.newest, b.newest)
+		j.aged(p, b, n)
 		j.passed(b, n, &at, at+n)
 	}}
 	differ, err := c.run(ctx)
@@ -215,7 +217,7 @@ func (j *job) copyPart(ctx context.Context, p *part) error {
 		if b.recoded {
 			p.res.Recoded++
 		}
-		p.newest = max(p.newest, b.newest)
+		j.aged(p, b, b.n)
 		j.passed(b, b.n, &p.at, b.next)
 	}}
 	return l.run(ctx, src)
@@ -270,20 +272,45 @@ func (j *job) notice(s string) {
 	j.res.Notes = append(j.res.Notes, s)
 }
 
-// expired says why a topic is to be kept without its retention: all that was copied of a partition would be gone at once. A
-// broker that runs would have deleted it on the source as well; where it does not, nobody has asked for that.
-func (j *job) expired(t *model.CopyTopic, have []model.ConfigEntry) string {
-	ms := keeps(t.Configs, have)
-	if ms < 0 {
-		return ""
+// retention returns for how long (ms) a topic will keep records; negative: for ever, or it is not known, or it is so already.
+func (j *job) retention(ctx context.Context, t *model.CopyTopic) int64 {
+	have, err := j.to.TopicConfig(ctx, t.To)
+	if err != nil || !held(have) {
+		return -1
 	}
+	// It is no error where the other side does not tell: what it will do is what its topics do.
+	will, _ := j.w.CheckTopic(ctx, model.TopicSpec{Name: checkName(t.To), Partitions: 1, Configs: t.Configs})
+	return keeps(will)
+}
+
+// aged counts the first n records of a batch where they are older than the retention.
+func (j *job) aged(p *part, b *batch, n int64) {
+	if p.keeps >= 0 && b.newest >= 0 && b.newest < j.o.Now()-p.keeps {
+		p.old += n
+	}
+}
+
+// expired tells of records that a topic's retention is about to delete. Where that is all of a partition, the topic is to be
+// kept without retention: a broker that runs would have deleted it on the source as well, and where none does, nobody has
+// asked for that.
+func (j *job) expired(t *model.CopyTopic) (keep bool) {
+	old, whole, ms := int64(0), 0, int64(0)
 	for _, p := range j.parts {
-		if p.to.Topic == t.To && p.newest >= 0 && p.newest < j.o.Now()-ms {
-			return fmt.Sprintf("%s is kept without its retention (%s=%d), which would delete all of partition %d at once: strata topic alter sets it",
-				t.To, retentionMS, ms, p.to.Partition)
+		if p.to.Topic == t.To && p.old > 0 {
+			old += p.old
+			ms = p.keeps
+			if p.old == p.m.end-p.m.start {
+				whole++
+			}
 		}
 	}
-	return ""
+	switch {
+	case whole > 0:
+		j.notice(fmt.Sprintf("%s is kept without retention: %s=%d would delete %d records at once, %d partitions whole; strata topic alter sets it", t.To, retentionMS, ms, old, whole))
+	case old > 0:
+		j.notice(fmt.Sprintf("%s: %d records are older than its retention (%s=%d), which deletes them soon", t.To, old, retentionMS, ms))
+	}
+	return whole > 0
 }
 
 // finish gives the topics that were made the configs that are to stay, and stores the groups' offsets.
@@ -298,9 +325,8 @@ func (j *job) finish(ctx context.Context) error {
 			continue
 		}
 		changes := release(t.Configs, have)
-		if why := j.expired(t, have); why != "" {
+		if j.expired(t) {
 			changes = slices.DeleteFunc(changes, func(ch model.ConfigChange) bool { return ch.Name == retentionMS })
-			j.notice(why)
 		}
 		if err := j.w.AlterTopic(ctx, t.To, changes); err != nil {
 			return errors.Join(err, fmt.Errorf("%s still has the configs that it was filled with", t.To))

@@ -67,22 +67,12 @@ func release(final []model.ConfigChange, have []model.ConfigEntry) []model.Confi
 	return out
 }
 
-// keeps returns for how long (ms) a topic keeps records once it has the configs that are to stay; negative: for ever, or it
-// is not known.
-func keeps(final []model.ConfigChange, have []model.ConfigEntry) int64 {
-	value := func(name string) string {
-		if i := slices.IndexFunc(final, func(ch model.ConfigChange) bool { return ch.Name == name }); i >= 0 {
-			return final[i].Value
-		}
-		if i := slices.IndexFunc(have, func(e model.ConfigEntry) bool { return e.Name == name }); i >= 0 {
-			return have[i].Default
-		}
-		return ""
-	}
-	if p := value(cleanupPolicy); p != "" && !strings.Contains(p, "delete") {
+// keeps returns for how long (ms) a topic with these configs keeps records; negative: for ever, or it is not known.
+func keeps(have []model.ConfigEntry) int64 {
+	if p := configOf(have, cleanupPolicy); p != "" && !strings.Contains(p, "delete") {
 		return -1
 	}
-	ms, err := strconv.ParseInt(value(retentionMS), 10, 64)
+	ms, err := strconv.ParseInt(configOf(have, retentionMS), 10, 64)
 	if err != nil {
 		return -1
 	}

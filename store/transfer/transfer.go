@@ -23,8 +23,8 @@ type Reader interface {
 type Writer interface {
 	model.BatchSender
 	CreateTopic(ctx context.Context, s model.TopicSpec) error
-	// CheckTopic says whether CreateTopic would make a topic, and changes nothing.
-	CheckTopic(ctx context.Context, s model.TopicSpec) error
+	// CheckTopic says which configs a topic would have that CreateTopic made, as far as the other side tells, and makes none.
+	CheckTopic(ctx context.Context, s model.TopicSpec) ([]model.ConfigEntry, error)
 	AlterTopic(ctx context.Context, topic string, changes []model.ConfigChange) error
 	// Commit stores offsets of a group that has no members.
 	Commit(ctx context.Context, group string, commits []model.Commit) error
