@@ -50,9 +50,10 @@ func (g *Groups) Groups(ctx context.Context) ([]model.Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list groups: %w", err)
 	}
+	f := filler{Groups: g, bounds: map[model.TopicPartition]bounds{}}
+	f.prepare(ctx, out)
 	short, done := context.WithTimeout(ctx, listBudget)
 	defer done()
-	f := filler{Groups: g, bounds: map[model.TopicPartition]bounds{}}
 	for i := range out {
 		f.fill(ctx, short, &out[i])
 	}
@@ -119,6 +120,7 @@ func (g *Groups) Group(ctx context.Context, id string) (model.Group, error) {
 	}
 	out.Offsets = rows(&out, stored.list, stored.errs)
 	f := filler{Groups: g, bounds: map[model.TopicPartition]bounds{}}
+	f.prepare(ctx, []model.Group{out})
 	f.fill(ctx, ctx, &out)
 	return out, ctx.Err()
 }

@@ -38,6 +38,33 @@ func (f *filler) at(ctx context.Context, tp model.TopicPartition) bounds {
 	return b
 }
 
+// preparer is the ability of logs to find out many bounds in one go.
+type preparer interface {
+	Prepare(ctx context.Context, tps []model.TopicPartition)
+}
+
+// prepare asks for the bounds of all that groups have rows of, before anything is counted.
+func (f *filler) prepare(ctx context.Context, list []model.Group) {
+	p, ok := f.logs.(preparer)
+	if !ok {
+		return
+	}
+	set := map[model.TopicPartition]bool{}
+	var tps []model.TopicPartition
+	for i := range list {
+		for j := range list[i].Offsets {
+			if tp := list[i].Offsets[j].TopicPartition; !set[tp] {
+				set[tp] = true
+				tps = append(tps, tp)
+			}
+		}
+	}
+	p.Prepare(ctx, tps)
+	for _, tp := range tps {
+		f.at(ctx, tp)
+	}
+}
+
 // fill adds bounds and lags to a group's rows. It counts until short ends.
 func (f *filler) fill(ctx, short context.Context, g *model.Group) {
 	untold := false

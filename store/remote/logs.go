@@ -25,12 +25,29 @@ func (l ledger) Bounds(ctx context.Context, tp model.TopicPartition) (start, end
 		return model.Unknown, model.Unknown, fmt.Errorf("%w: %q", model.ErrNoTopic, tp.Topic)
 	}
 	e, ok := c.fresh(tp)
-	if !ok {
+	if !ok || e.start < 0 && e.err == nil {
 		if e, err = c.endsNow(ctx, tp); err != nil {
 			return model.Unknown, model.Unknown, err
 		}
 	}
 	return e.start, e.hw, e.err
+}
+
+// Prepare asks for the bounds of many partitions in one go; the asking for each that follows finds them.
+func (l ledger) Prepare(ctx context.Context, tps []model.TopicPartition) {
+	t := l.c.current()
+	known := make([]model.TopicPartition, 0, len(tps))
+	for _, tp := range tps {
+		if m := t.topics[tp.Topic]; m != nil && m.part(tp.Partition) != nil {
+			known = append(known, tp)
+		}
+	}
+	if len(known) == 0 {
+		return
+	}
+	ctx, done := l.c.within(ctx, min(patience, l.c.o.Timeout))
+	defer done()
+	l.c.measure(ctx, known)
 }
 
 // CountBetween implements groups.Logs. It counts where that is cheap, and estimates where it is not.

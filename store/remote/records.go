@@ -128,6 +128,9 @@ func (g *pageRead) forward(from int64) error {
 		if err != nil {
 			return err
 		}
+		if from > p.End { // of what is committed
+			from = p.End
+		}
 		p.Prev, p.AtStart = from, from <= p.Start
 		full := false
 		g.each(&k, next, p.End, func(m model.Record) bool {
@@ -145,7 +148,7 @@ func (g *pageRead) forward(from int64) error {
 			break
 		}
 		if next = max(next, k.next); len(k.batches) == 0 || next >= p.End {
-			next = max(next, p.End)
+			next = p.End
 			break
 		}
 	}
