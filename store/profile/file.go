@@ -128,9 +128,9 @@ func syntax(err error) error {
 	}
 	row, col := de.Position()
 	if k := de.Key(); len(k) > 0 {
-		return fmt.Errorf("%w line %d, column %d: %s has a value of another kind than it takes", model.ErrInvalid, row, col, strings.Join(k, "."))
+		return fmt.Errorf("%w: line %d, column %d: %s has a value of another kind than it takes", model.ErrInvalid, row, col, strings.Join(k, "."))
 	}
-	return fmt.Errorf("%w line %d, column %d: this is no TOML", model.ErrInvalid, row, col)
+	return fmt.Errorf("%w: line %d, column %d: this is no TOML", model.ErrInvalid, row, col)
 }
 
 // strangers tells of keys that nobody knows: those of a profile are its error, the others a warning.
@@ -148,8 +148,8 @@ func (f *File) strangers(odd *toml.StrictMissingError, unknown map[string]error)
 			}
 			continue
 		}
-		last := key[len(key)-1]
-		err := fmt.Errorf("%w line %d: nobody knows the key %s%s", model.ErrInvalid, row, strings.Join(key[2:], "."), near(last, keysAt(key[2:len(key)-1])))
+		last := key[len(key)-1] // without its table, where that is within braces
+		err := fmt.Errorf("%w: line %d: nobody knows the key %s%s", model.ErrInvalid, row, strings.Join(key[2:], "."), near(last, keysAt(key[2:len(key)-1])))
 		unknown[key[1]] = errors.Join(unknown[key[1]], err)
 	}
 }
@@ -162,8 +162,19 @@ func near(word string, names []string) string {
 	return "; known are " + strings.Join(names, ", ")
 }
 
-// keysAt returns the keys of a table below a profile.
+// keysAt returns the keys of a table below a profile; of the profile itself, those of all its tables.
 func keysAt(path []string) []string {
+	if len(path) == 0 {
+		all := tableKeys(nil)
+		for _, table := range []string{"tls", "sasl", "registry"} {
+			all = append(all, tableKeys([]string{table})...)
+		}
+		return all
+	}
+	return tableKeys(path)
+}
+
+func tableKeys(path []string) []string {
 	t := reflect.TypeFor[profileTOML]()
 	for _, part := range path {
 		next := false

@@ -11,6 +11,8 @@ import (
 	"github.com/strata-kafka/strata/model"
 )
 
+// knownKeys are keys of Java's and librdkafka's clients that say nothing about how a cluster is reached, or only how well.
+//
 //go:embed known.txt
 var knownKeys string
 
@@ -76,7 +78,7 @@ func (r *reader) take(x property) error {
 	}
 	for _, of := range []string{"ssl", "sasl", "security", "enable.ss", "bootstrap"} {
 		if strings.HasPrefix(x.key, of) {
-			return fmt.Errorf("%w %s", model.ErrInvalid, text)
+			return fmt.Errorf("%w: %s", model.ErrInvalid, text)
 		}
 	}
 	r.p.Warnings = append(r.p.Warnings, r.p.From+", "+text)
@@ -145,7 +147,7 @@ func parseJava(s string) ([]property, error) {
 		key, err1 := unescape(line[:end])
 		value, err2 := unescape(rest)
 		if err1 != nil || err2 != nil {
-			return nil, fmt.Errorf("%w line %d: after \\u come four hex digits", model.ErrInvalid, first)
+			return nil, fmt.Errorf("%w: line %d: after \\u come four hex digits", model.ErrInvalid, first)
 		}
 		out = append(out, property{key, Hide(value), first})
 	}
