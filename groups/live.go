@@ -84,7 +84,7 @@ func (s *Service) Post(group string, l Live, state []byte) (*Write, error) {
 	defer s.release(group, x)
 	w := written()
 	if state != nil {
-		since := int64(model.NoTime)
+		since := model.NoTime
 		if !l.Active() {
 			since = s.o.Now().UnixMilli()
 		}

@@ -69,6 +69,7 @@ func TestAGroupOfAThousand(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
 		g = b.view("g")
+		want(t, "state after one has left", fmt.Sprint(g.State, len(g.Members)), "Stable"+fmt.Sprint(count-1))
 		last := int32(0)
 		for _, n := range seen {
 			last = max(last, n)

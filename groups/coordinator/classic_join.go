@@ -69,29 +69,27 @@ func (c *Coordinator) Join(ctx context.Context, r JoinRequest) JoinAnswer {
 
 // join answers at once, or with the channel on which the answer comes.
 func (c *Coordinator) join(r JoinRequest) (JoinAnswer, <-chan JoinAnswer) {
-	fail := func(code groups.Code) (JoinAnswer, <-chan JoinAnswer) {
-		return JoinAnswer{Code: code, MemberID: r.Member}, nil
-	}
+	fail := func(code groups.Code) JoinAnswer { return JoinAnswer{Code: code, MemberID: r.Member} }
 	switch {
 	case r.Group == "" || len(r.Group) > maxGroupID:
-		return fail(groups.InvalidGroupID)
+		return fail(groups.InvalidGroupID), nil
 	case r.local == nil && (r.Session < c.o.MinSession || r.Session > c.o.MaxSession):
-		return fail(groups.InvalidSessionTimeout)
+		return fail(groups.InvalidSessionTimeout), nil
 	}
 	if c.isClosed() {
-		return fail(groups.NotCoordinator)
+		return fail(groups.NotCoordinator), nil
 	}
 	var g *group
 	if r.Member != "" {
 		// Whoever has an id is known.
 		if g = c.lock(r.Group); g == nil {
-			return fail(groups.UnknownMemberID)
+			return fail(groups.UnknownMemberID), nil
 		}
 	} else {
 		var known groups.Known
 		var code groups.Code
 		if g, known, code = c.lockOrMake(r.Group); code != groups.None {
-			return fail(code)
+			return fail(code), nil
 		}
 		if g.kind == nil {
 			g.kind = newClassic(g, known)
@@ -100,10 +98,10 @@ func (c *Coordinator) join(r JoinRequest) (JoinAnswer, <-chan JoinAnswer) {
 	defer c.unlock(g)
 	k, ok := g.kind.(*classic)
 	if !ok {
-		return c.joinOther(g, r)
+		return c.joinOther(g, r), nil
 	}
 	if code := k.admit(r); code != groups.None {
-		return JoinAnswer{Code: code, MemberID: r.Member}, nil
+		return fail(code), nil
 	}
 	if r.Member == "" {
 		return k.joinNew(r)

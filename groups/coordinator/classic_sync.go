@@ -53,29 +53,29 @@ func (c *Coordinator) Sync(ctx context.Context, r SyncRequest) SyncAnswer {
 
 // sync answers at once, or with the channel on which the answer comes.
 func (c *Coordinator) sync(r SyncRequest) (SyncAnswer, <-chan SyncAnswer) {
-	fail := func(code groups.Code) (SyncAnswer, <-chan SyncAnswer) { return SyncAnswer{Code: code}, nil }
+	fail := func(code groups.Code) SyncAnswer { return SyncAnswer{Code: code} }
 	if r.Group == "" {
-		return fail(groups.InvalidGroupID)
+		return fail(groups.InvalidGroupID), nil
 	}
 	g := c.lock(r.Group)
 	if g == nil {
-		return fail(groups.UnknownMemberID)
+		return fail(groups.UnknownMemberID), nil
 	}
 	defer c.unlock(g)
 	k, ok := g.kind.(*classic)
 	if !ok {
-		return c.syncOther(g, r)
+		return c.syncOther(g, r), nil
 	}
 	m, code := k.known(r.Member, r.Instance)
 	switch {
 	case code != groups.None:
-		return fail(code)
+		return fail(code), nil
 	case r.Generation != k.generation:
-		return fail(groups.IllegalGeneration)
+		return fail(groups.IllegalGeneration), nil
 	case r.ProtocolType != nil && *r.ProtocolType != k.protocolType, r.Protocol != nil && *r.Protocol != k.protocol:
-		return fail(groups.InconsistentGroupProtocol)
+		return fail(groups.InconsistentGroupProtocol), nil
 	case k.state == model.GroupPreparing:
-		return fail(groups.RebalanceInProgress)
+		return fail(groups.RebalanceInProgress), nil
 	case k.state == model.GroupStable:
 		delete(k.unsynced, m.id)
 		return k.synced(m), nil

@@ -415,7 +415,7 @@ func TestWhatIsListedDescribedAndDeleted(t *testing.T) {
 		d := b.c.Describe("busy")
 		want(t, "described", fmt.Sprint(d.Code, d.State, d.ProtocolType, d.Protocol, len(d.Members), d.Members[0].Host), "0Stableconsumerrange1/10.0.0.1")
 		d = b.c.Describe("foreign")
-		want(t, "described", fmt.Sprint(d.Code, d.State, d.ProtocolType, d.Protocol, len(d.Members), d.Members[0].Metadata), "0CompletingRebalanceconnect1 []")
+		want(t, "described", fmt.Sprint(d.Code, d.State, d.ProtocolType, d.Protocol, len(d.Members), string(d.Members[0].Metadata)), "0CompletingRebalanceconnect1")
 		want(t, "described", fmt.Sprint(b.c.Describe("simple")), "{0 Empty   []}")
 		want(t, "described", fmt.Sprint(b.c.Describe("none")), fmt.Sprintf("{%d Dead   []}", groups.GroupIDNotFound))
 

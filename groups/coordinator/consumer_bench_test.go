@@ -48,7 +48,7 @@ func BenchmarkConsumerBeat(b *testing.B) {
 	if s := g.state(); s != "Stable" {
 		b.Fatalf("the group is %s", s)
 	}
-	record := appendConsumer(nil, g)
+	record := encodeConsumer(g)
 	b.Run("nothing new", func(b *testing.B) {
 		b.ReportMetric(float64(len(record)), "record-bytes")
 		for i := 0; b.Loop(); i++ {
@@ -57,7 +57,7 @@ func BenchmarkConsumerBeat(b *testing.B) {
 	})
 	b.Run("record", func(b *testing.B) {
 		for b.Loop() {
-			appendConsumer(nil, g)
+			encodeConsumer(g)
 		}
 	})
 	b.Run("live", func(b *testing.B) {

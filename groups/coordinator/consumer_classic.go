@@ -12,18 +12,18 @@ import (
 
 // joinOther serves a join of a classic client in a consumer group: it is a member like the others, but that it learns of
 // a new target by a heartbeat, says what it has by joining, and fetches what it gets by syncing.
-func (c *Coordinator) joinOther(g *group, r JoinRequest) (JoinAnswer, <-chan JoinAnswer) {
+func (c *Coordinator) joinOther(g *group, r JoinRequest) JoinAnswer {
 	k := g.kind.(*consumerKind)
 	a, m := k.joinClassic(&r, *k.o, c.o.Topics, time.Now())
 	if m == nil || k.toClassic(m) {
-		return a, nil
+		return a
 	}
 	k.arm(m.end())
 	if err := k.save(); err != nil {
-		return JoinAnswer{Code: groups.CoordinatorNotAvailable}, nil
+		return JoinAnswer{Code: groups.CoordinatorNotAvailable}
 	}
 	a.write = k.write
-	return a, nil
+	return a
 }
 
 // joinClassic is a step of a classic member: it takes in what it subscribes to and has, and gives it an epoch. m is nil
@@ -148,12 +148,12 @@ func (g *consumerGroup) knownClassic(id, instance string) (*consumerMember, grou
 }
 
 // syncOther serves a sync in a consumer group.
-func (c *Coordinator) syncOther(g *group, r SyncRequest) (SyncAnswer, <-chan SyncAnswer) {
+func (c *Coordinator) syncOther(g *group, r SyncRequest) SyncAnswer {
 	k := g.kind.(*consumerKind)
 	a := k.syncClassic(&r, time.Now())
 	k.watch(r.Member)
 	a.write = k.write
-	return a, nil
+	return a
 }
 
 // syncClassic answers with what a classic member has.
@@ -194,7 +194,7 @@ func (g *consumerGroup) classicAssignment(m *consumerMember, a assign.Assignment
 		}
 	}
 	slices.SortFunc(tps, model.TopicPartition.Compare)
-	b := encodeAssignment(nil, tps)
+	b := encodeAssignment(tps)
 	if meta := m.classic.protocols[0].Metadata; len(meta) >= 2 {
 		binary.BigEndian.PutUint16(b, min(binary.BigEndian.Uint16(meta), 3))
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/strata-kafka/strata/groups/assign"
 )
 
-// appendConsumer encodes what is to survive the process; doc.go draws it.
-func appendConsumer(dst []byte, g *consumerGroup) []byte {
-	dst = append(dst, kindConsumer)
+// encodeConsumer encodes what is to survive the process; doc.go draws it.
+func encodeConsumer(g *consumerGroup) []byte {
+	dst := []byte{kindConsumer}
 	dst = binary.BigEndian.AppendUint32(dst, uint32(g.epoch))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(g.assigned))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(g.topics)))

@@ -114,7 +114,7 @@ func (k *consumerKind) left() error {
 func (k *consumerKind) save() error {
 	state := []byte{}
 	if len(k.members) > 0 {
-		state = appendConsumer(nil, k.consumerGroup)
+		state = encodeConsumer(k.consumerGroup)
 	}
 	w, err := k.g.post(state)
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *Coordinator) consumerBeat(b *ConsumerBeat) (ConsumerBeaten, *groups.Wri
 	out, changed := k.beat(b, k.o.of(b.Group), c.o.Topics, time.Now())
 	k.watch(out.Member)
 	if changed || k.unsaved {
-		err := error(nil)
+		var err error
 		if len(k.members) < before {
 			err = k.left()
 		} else {

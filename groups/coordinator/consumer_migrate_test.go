@@ -28,7 +28,7 @@ func (b *broker) fetched(group string, a JoinAnswer) string {
 }
 
 func none(topic string, partitions ...int32) string {
-	return fmt.Sprint(groups.None, parseAssignment(encodeAssignment(nil, list(topic, partitions...))))
+	return fmt.Sprint(groups.None, parseAssignment(encodeAssignment(list(topic, partitions...))))
 }
 
 func list(topic string, partitions ...int32) (out []model.TopicPartition) {
@@ -41,7 +41,7 @@ func list(topic string, partitions ...int32) (out []model.TopicPartition) {
 func TestAClassicGroupBecomesAConsumerGroupAndBack(t *testing.T) {
 	inNewBubble(t, Options{Partitions: func(string) int32 { return 4 }}, func(t *testing.T, b *broker, topics *fakeTopics) {
 		c := b.join(owner("g", "", topics))
-		all := encodeAssignment(nil, list("ta", 0, 1, 2, 3))
+		all := encodeAssignment(list("ta", 0, 1, 2, 3))
 		b.c.Sync(t.Context(), SyncRequest{Group: "g", Member: c.MemberID, Generation: 1, Assignments: []Assigned{{c.MemberID, all}}})
 		n := b.newMember("g", "n", "ta")
 		want(t, "n joins", n.must(nil), "2: ")

@@ -116,12 +116,12 @@ func checkStored(t *testing.T, g *consumerGroup) {
 	if len(g.members) == 0 {
 		return
 	}
-	b := appendConsumer(nil, g)
+	b := encodeConsumer(g)
 	again, err := parseConsumer(g.id, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(appendConsumer(nil, again), b) {
+	if !reflect.DeepEqual(encodeConsumer(again), b) {
 		t.Fatal("what was stored and read is not the same")
 	}
 }
@@ -272,7 +272,7 @@ func (s *sim) step(c *simClient) {
 }
 
 func encodeOwned(topics []string, owned assign.Assignment, f *fakeTopics) []byte {
-	b := encodeSubscription(nil, topics)
+	b := encodeSubscription(topics)
 	b[1] = 1
 	n := len(b)
 	b = append(b, 0, 0, 0, 0)
@@ -398,7 +398,7 @@ func (s *sim) disturb() {
 		}
 	case 8: // the broker is killed
 		if len(s.g.members) > 0 {
-			g, err := parseConsumer(s.g.id, appendConsumer(nil, s.g))
+			g, err := parseConsumer(s.g.id, encodeConsumer(s.g))
 			if err != nil {
 				s.t.Fatal(err)
 			}

@@ -116,7 +116,7 @@ func (b *broker) inMemory() []string {
 func request(group, id string) JoinRequest {
 	return JoinRequest{
 		Group: group, Member: id, Client: "c", Host: "/10.0.0.1", Session: 10 * time.Second, Rebalance: 20 * time.Second,
-		ProtocolType: consumerType, Protocols: []Protocol{{"range", encodeSubscription(nil, []string{"t"})}},
+		ProtocolType: consumerType, Protocols: []Protocol{{"range", encodeSubscription([]string{"t"})}},
 	}
 }
 

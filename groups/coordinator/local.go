@@ -103,7 +103,7 @@ func (m *Member) run() {
 func (m *Member) round() groups.Code {
 	a := m.c.Join(m.ctx, JoinRequest{
 		Group: m.group, Member: m.ID(), Client: m.info.Client, Host: m.info.Host, Rebalance: localRebalance, ProtocolType: consumerType,
-		Protocols: []Protocol{{"range", encodeSubscription(nil, m.info.Topics)}}, local: m,
+		Protocols: []Protocol{{"range", encodeSubscription(m.info.Topics)}}, local: m,
 	})
 	if a.Code != groups.None {
 		return a.Code
@@ -168,7 +168,7 @@ func (c *Coordinator) assignRange(members []JoinMember) ([]Assigned, map[string]
 	for _, m := range members {
 		tps := byMember[m.ID]
 		slices.SortFunc(tps, model.TopicPartition.Compare)
-		out = append(out, Assigned{Member: m.ID, Assignment: encodeAssignment(nil, tps)})
+		out = append(out, Assigned{Member: m.ID, Assignment: encodeAssignment(tps)})
 	}
 	return out, counts
 }

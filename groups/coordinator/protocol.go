@@ -49,8 +49,8 @@ func parseAssignment(b []byte) []model.TopicPartition {
 }
 
 // encodeSubscription is version 0 of a subscription, without user data.
-func encodeSubscription(dst []byte, topics []string) []byte {
-	dst = append(dst, 0, 0)
+func encodeSubscription(topics []string) []byte {
+	dst := []byte{0, 0}
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(topics)))
 	for _, t := range topics {
 		dst = putShort(dst, t)
@@ -59,10 +59,8 @@ func encodeSubscription(dst []byte, topics []string) []byte {
 }
 
 // encodeAssignment is version 0 of an assignment, without user data. tps are sorted.
-func encodeAssignment(dst []byte, tps []model.TopicPartition) []byte {
-	dst = append(dst, 0, 0)
-	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0)
+func encodeAssignment(tps []model.TopicPartition) []byte {
+	dst := make([]byte, 6)
 	topics := uint32(0)
 	for i := 0; i < len(tps); {
 		j := i
@@ -76,7 +74,7 @@ func encodeAssignment(dst []byte, tps []model.TopicPartition) []byte {
 		}
 		topics++
 	}
-	binary.BigEndian.PutUint32(dst[at:], topics)
+	binary.BigEndian.PutUint32(dst[2:], topics)
 	return append(dst, 0xff, 0xff, 0xff, 0xff)
 }
 

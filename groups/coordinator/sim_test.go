@@ -74,7 +74,7 @@ func (s *outsider) run(ctx context.Context) {
 func (s *outsider) round(ctx context.Context) {
 	r := JoinRequest{
 		Group: s.group, Member: s.member, Instance: s.instance, Client: "sim", Host: "/h", Session: 10 * time.Second, Rebalance: 15 * time.Second,
-		ProtocolType: consumerType, Protocols: []Protocol{{"range", encodeSubscription(nil, []string{"t"})}}, KnowsID: true,
+		ProtocolType: consumerType, Protocols: []Protocol{{"range", encodeSubscription([]string{"t"})}}, KnowsID: true,
 	}
 	start := time.Now()
 	a := s.c.Join(ctx, r)

@@ -323,7 +323,7 @@ func TestEpochsRunOut(t *testing.T) {
 						t.Errorf("after %+v comes %+v", p, next)
 					}
 					// The answer was lost, and the old id asks once more.
-					again := next
+					var again Producer
 					if bump {
 						again, code = c.End("a", p, true, true)
 					} else {

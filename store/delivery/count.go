@@ -67,15 +67,14 @@ func (x *run) end(ctx context.Context, c *kgo.Client, topic string, isolation in
 	if err != nil {
 		return 0, fmt.Errorf("ask where %s ends: %w", topic, err)
 	}
-	for _, t := range resp.Topics {
-		for _, p := range t.Partitions {
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				return 0, fmt.Errorf("ask where %s ends: %w", topic, err)
-			}
-			return p.Offset, nil
-		}
+	if len(resp.Topics) == 0 || len(resp.Topics[0].Partitions) == 0 {
+		return 0, fmt.Errorf("ask where %s ends: the broker's answer is empty", topic)
 	}
-	return 0, fmt.Errorf("ask where %s ends: the broker's answer is empty", topic)
+	is := resp.Topics[0].Partitions[0]
+	if err := kerr.ErrorForCode(is.ErrorCode); err != nil {
+		return 0, fmt.Errorf("ask where %s ends: %w", topic, err)
+	}
+	return is.Offset, nil
 }
 
 // arriveWithin is how long is waited for what a producer without acks has sent.

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,7 +25,7 @@ func (l *Log) Read(dst []byte, offset, bound int64, maxBytes int) ([]byte, error
 	begin := len(dst)
 	dst = slices.Grow(dst, int(s.Size))[:begin+int(s.Size)]
 	n, err := s.ReadAt(dst[begin:], 0)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return dst[:begin], fmt.Errorf("read %s at %d: %w", l.o.TP, offset, err)
 	}
 	b := dst[begin : begin+n]

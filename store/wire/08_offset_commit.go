@@ -17,7 +17,7 @@ import (
 func (s *Server) offsetCommit(c *call) (reply, error) {
 	req := c.req.(*kmsg.OffsetCommitRequest)
 	r := req.ResponseKind().(*kmsg.OffsetCommitResponse)
-	expires := int64(model.NoTime)
+	expires := model.NoTime
 	if c.version <= 4 && req.RetentionTimeMillis >= 0 {
 		expires = time.Now().UnixMilli() + req.RetentionTimeMillis
 	}

@@ -23,7 +23,7 @@ func (s *Server) findCoordinator(c *call) (reply, error) {
 		if f.bad() {
 			r.NodeID, r.Host, r.Port, text = -1, "", -1, f.text
 			if text == "" {
-				text = kerr.ErrorForCode(f.code).(*kerr.Error).Description
+				text = kerr.TypedErrorForCode(f.code).Description
 			}
 		}
 		r.ErrorCode, r.ErrorMessage = f.code, &text

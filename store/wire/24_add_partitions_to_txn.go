@@ -64,7 +64,7 @@ func (s *Server) addToTxn(req *kmsg.AddPartitionsToTxnRequestTransaction) kmsg.A
 		}
 	}
 	who := txn.Producer{ID: req.ProducerID, Epoch: req.ProducerEpoch}
-	code := func(tp model.TopicPartition) groups.Code { return groups.OperationNotAttempted }
+	code := func(model.TopicPartition) groups.Code { return groups.OperationNotAttempted }
 	switch {
 	case len(bad) > 0 || len(tps) == 0:
 	case req.VerifyOnly:

@@ -75,7 +75,7 @@ func (c *conn) wake() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) }
 // serve serves requests until the client goes, or says what cannot be understood. A panic costs this connection only.
 func (c *conn) serve() {
 	defer c.end()
-	defer c.nc.Close()
+	defer func() { _ = c.nc.Close() }() // whatever is wrong with it, it is gone
 	defer func() {
 		if r := recover(); r != nil {
 			c.s.notice(fmt.Sprintf("connection of %s closed: serving %s version %d panicked at %s: %v",

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -40,7 +41,7 @@ func (w *sink) copySlice(p *partition.Slice) error {
 		buf := (*b)[:min(piece, p.Size-off)]
 		n, err := p.ReadAt(buf, off)
 		if n < len(buf) {
-			if err == nil || err == io.EOF {
+			if err == nil || errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
 			return fmt.Errorf("%w: read records: %w", errClose, err)

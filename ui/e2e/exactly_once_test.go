@@ -95,7 +95,7 @@ func (l *loop) run(ctx context.Context) {
 func (l *loop) session(ctx context.Context) error {
 	s, err := kgo.NewGroupTransactSession(
 		kgo.SeedBrokers(l.addr), kgo.TransactionalID(l.name), kgo.TransactionTimeout(3*time.Second), kgo.ConsumerGroup("loop"),
-		kgo.ConsumeTopics("in"), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(),
+		kgo.ConsumeTopics("in"), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.SessionTimeout(6*time.Second), kgo.HeartbeatInterval(500*time.Millisecond),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }),
 		kgo.FetchMaxWait(200*time.Millisecond), kgo.MetadataMinAge(50*time.Millisecond),

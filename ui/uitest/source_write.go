@@ -138,7 +138,8 @@ func (s *Source) Deliver(ctx context.Context, q model.DeliveryQuery, tell func(m
 		return err
 	}
 	for _, e := range s.Runs {
-		mode, fault := model.DeliveryMode(""), model.DeliveryFault("")
+		var mode model.DeliveryMode
+		var fault model.DeliveryFault
 		if e.Step != nil {
 			mode, fault = e.Step.Mode, e.Step.Fault
 		} else {
