@@ -36,6 +36,11 @@ type BrokerReader interface {
 	Quorum(ctx context.Context) ([]QuorumNode, error)
 }
 
+// RackReader is the ability to say at once where brokers stand.
+type RackReader interface {
+	Racks() map[int32]string // by id; brokers without a rack are not in it
+}
+
 // QuorumNode is a replica of the metadata log.
 type QuorumNode struct {
 	ID       int32

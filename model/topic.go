@@ -61,7 +61,8 @@ type Partition struct {
 	Leader           int32 // -1 where unknown
 	LeaderEpoch      int32 // -1 where unknown
 	Replicas, ISR    []int32
-	Dir              string // the folder, absolute
+	Offline          []int32 // those of Replicas whose broker or disk is gone; nil also where not known
+	Dir              string  // the folder, absolute
 	State            PartitionState
 	Err              error // why it cannot be read, or cannot be read whole
 }

@@ -237,13 +237,24 @@ func (c *Client) BrokerConfig(ctx context.Context, id int32) ([]model.ConfigEntr
 		}
 	}
 	if err != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if late(ctx, err) {
 			return nil, fmt.Errorf("configs of broker %d: no answer within %v: %w", id, most, context.DeadlineExceeded)
 		}
 		return nil, fmt.Errorf("configs of broker %d: %w", id, c.told(ctx, err, message))
 	}
 	slices.SortFunc(out, func(a, b model.ConfigEntry) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// Racks implements model.RackReader, by the last metadata.
+func (c *Cluster) Racks() map[int32]string {
+	out := map[int32]string{}
+	for id, b := range c.current().brokers {
+		if b.rack != "" {
+			out[id] = b.rack
+		}
+	}
+	return out
 }
 
 // Quorum implements model.BrokerReader.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -140,7 +141,7 @@ func (c *Client) ping(id int32) (version string, err error) {
 	req.ClientSoftwareName, req.ClientSoftwareVersion = "strata", softwareVersion(c.o.Version) // brokers refuse it without
 	resp, err := c.kgo.Broker(int(id)).Request(ctx, req)
 	if err != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if late(ctx, err) {
 			return "", fmt.Errorf("no answer within %v: %w", most, context.DeadlineExceeded)
 		}
 		return "", c.why(ctx, err)
@@ -150,6 +151,12 @@ func (c *Client) ping(id int32) (version string, err error) {
 		return "", fmt.Errorf("answered by %T", resp)
 	}
 	return guess(r), nil
+}
+
+// late reports whether it is the time that has ended a request.
+func late(ctx context.Context, err error) bool {
+	var ne net.Error
+	return err != nil && (errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &ne) && ne.Timeout())
 }
 
 // guess puts into words which version of Kafka knows just these requests: "4.0", "at least 3.6"; "" for none.
@@ -181,7 +188,7 @@ func (c *Client) logDirs(id int32) []model.LogDirUse {
 	resp, err := c.kgo.Broker(int(id)).Request(ctx, kmsg.NewPtrDescribeLogDirsRequest()) // no topics: all
 	r, ok := resp.(*kmsg.DescribeLogDirsResponse)
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case late(ctx, err):
 		err = fmt.Errorf("no answer within %v: %w", most, context.DeadlineExceeded)
 	case err != nil:
 		err = c.why(ctx, err)

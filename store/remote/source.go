@@ -238,6 +238,7 @@ func (c *Cluster) Partitions(ctx context.Context, name string) ([]model.Partitio
 		row := model.Partition{
 			TopicPartition: tp, LogStart: model.Unknown, HighWatermark: model.Unknown, LastStable: model.Unknown, LogEnd: model.Unknown,
 			Bytes: model.Unknown, Segments: int(model.Unknown), Newest: model.NoTime, Leader: p.leader, LeaderEpoch: p.epoch, Replicas: p.replicas, ISR: p.isr,
+			Offline: p.offline,
 		}
 		if e, ok := c.seen[tp]; ok {
 			row.LogStart, row.HighWatermark, row.LastStable, row.LogEnd = e.start, e.hw, e.lso, e.hw

@@ -45,6 +45,7 @@ type topicMeta struct {
 type partMeta struct {
 	n, leader, epoch int32
 	replicas, isr    []int32
+	offline          []int32
 	err              error
 }
 
@@ -177,7 +178,7 @@ func tableOf(resp *kmsg.MetadataResponse) *table {
 		for j := range in.Partitions {
 			p := &in.Partitions[j]
 			m.parts = append(m.parts, partMeta{n: p.Partition, leader: p.Leader, epoch: p.LeaderEpoch, replicas: p.Replicas, isr: p.ISR,
-				err: kerr.ErrorForCode(p.ErrorCode)})
+				offline: p.OfflineReplicas, err: kerr.ErrorForCode(p.ErrorCode)})
 		}
 		slices.SortFunc(m.parts, func(a, b partMeta) int { return cmp.Compare(a.n, b.n) })
 		t.topics[m.name] = m
@@ -199,7 +200,7 @@ func compareTables(was, now *table, p *pending) bool {
 			continue
 		}
 		for i := range n.parts {
-			if a, b := &w.parts[i], &n.parts[i]; a.leader != b.leader || a.epoch != b.epoch || !slices.Equal(a.isr, b.isr) || !slices.Equal(a.replicas, b.replicas) {
+			if a, b := &w.parts[i], &n.parts[i]; a.leader != b.leader || a.epoch != b.epoch || !slices.Equal(a.isr, b.isr) || !slices.Equal(a.replicas, b.replicas) || !slices.Equal(a.offline, b.offline) {
 				differ = true
 				p.touch(model.TopicPartition{Topic: name, Partition: b.n})
 			}

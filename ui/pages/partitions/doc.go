@@ -10,5 +10,7 @@
 //
 //   - A high watermark that is behind the log end and was read from a checkpoint carries ≈: the checkpoint is written
 //     now and then, and the truth may be further on.
+//   - On a cluster leader and replicas stand first and stay longest, and segments are left out: a broker that is gone is
+//     looked for here, files are not. The line at the bottom names racks, because it is asked of one partition at a time.
 //   - An error costs its row and no more: the offsets that are known stay.
 package partitions

@@ -33,13 +33,17 @@ type partitions struct {
 	desc    bool
 	noted   bool // a partition has something odd, so there is a column for it
 	leaders bool // there is more than one replica
-	spread  bool // they lie in several log directories
+	cluster bool // the source is one: leaders and replicas are what is asked first, and there are no files
+	racks   map[int32]string
+	cols    []column // what the table has, in order
+	sized   bool     // the segments of a partition are known
+	spread  bool     // they lie in several log directories
 	sought  string
 }
 
 // New makes the page for o.Addr.Topic. With a partition the cursor begins there.
 func New(env page.Env, o page.Open) page.Page {
-	p := &partitions{Env: env, topic: o.Addr.Topic}
+	p := &partitions{Env: env, topic: o.Addr.Topic, cluster: page.Able[model.RackReader](env.Src)}
 	p.table.Theme = env.Theme
 	p.table.KeyOf = func(i int64) string { return keyOf(&p.all[p.rows[i]]) }
 	if o.Addr.Partition >= 0 {
@@ -98,7 +102,10 @@ func (p *partitions) take(rows []model.Partition, err error) {
 		return
 	}
 	p.all, p.loaded = rows, true
-	p.sum = sum(rows)
+	if r, ok := p.Src.(model.RackReader); ok {
+		p.racks = r.Racks()
+	}
+	p.sum = p.add(rows)
 	p.arrange()
 }
 
@@ -133,7 +140,7 @@ func (p *partitions) Mouse(m page.Mouse) tea.Cmd {
 	switch {
 	case !hit.OK:
 	case hit.Head && m.Kind == page.Click:
-		p.sortBy(column(hit.Column))
+		p.sortBy(p.cols[hit.Column])
 	case !hit.Head && m.Kind == page.DoubleClick:
 		return p.open()
 	}
@@ -155,9 +162,11 @@ type summary struct {
 	bytes, most               int64
 	broken                    int
 	how                       string // they are broken, in words
+	headless, under           int    // partitions without a leader, and with less than all replicas in sync
 }
 
-func sum(rows []model.Partition) summary {
+// add sums the partitions up.
+func (p *partitions) add(rows []model.Partition) summary {
 	s := summary{records: model.NoCount()}
 	for i := range rows {
 		r := &rows[i]
@@ -170,6 +179,13 @@ func sum(rows []model.Partition) summary {
 		s.records = s.records.Add(r.Records)
 		s.bytes += max(0, r.Bytes)
 		s.most = max(s.most, r.Bytes)
+		if r.Leader >= 0 && len(r.ISR) < len(r.Replicas) {
+			s.under++
+		}
+		if p.headless(r) {
+			s.headless++
+			continue
+		}
 		if r.Err != nil {
 			s.broken++
 			var damage *model.CorruptError

@@ -167,3 +167,75 @@ func BenchmarkView(b *testing.B) {
 		p.View(200, 60)
 	}
 }
+
+// clustered is a cluster: no files, racks, and a topic that lacks replicas.
+type clustered struct{ *uitest.Source }
+
+func (clustered) Racks() map[int32]string {
+	return map[int32]string{1: "eu-central-1a", 2: "eu-central-1b", 3: "eu-central-1c"}
+}
+
+// lacking is a topic of six partitions, of which broker 3 is gone.
+func lacking() clustered {
+	src := uitest.NewSource(uitest.Now())
+	proto := src.Parts["orders"][0]
+	src.Parts["orders"] = nil
+	for n := range int32(6) {
+		p := proto
+		p.Partition, p.Segments, p.Dir, p.Leader = n, int(model.Unknown), "", n%2+1
+		p.Replicas, p.ISR, p.Offline = []int32{n%3 + 1, (n+1)%3 + 1, (n+2)%3 + 1}, []int32{1, 2}, []int32{3}
+		src.Parts["orders"] = append(src.Parts["orders"], p)
+	}
+	rows := src.Parts["orders"]
+	rows[1].ISR, rows[1].Offline = []int32{2, 3, 1}, nil
+	rows[2].Leader, rows[2].Replicas, rows[2].ISR, rows[2].Err = -1, []int32{3}, []int32{3}, errors.New("LEADER_NOT_AVAILABLE: there is no leader for this topic-partition")
+	rows[2].LogStart, rows[2].HighWatermark, rows[2].LastStable, rows[2].LogEnd, rows[2].Records = model.Unknown, model.Unknown, model.Unknown, model.Unknown, model.Count{}
+	rows[3].ISR, rows[3].Offline = []int32{2}, []int32{3}
+	return clustered{src}
+}
+
+func TestCluster(t *testing.T) {
+	p := open(t, lacking(), model.TopicAddress("orders"))
+	uitest.Golden(t, "cluster-80x24", p.View(80, 20))
+	uitest.Golden(t, "cluster-120x40", p.View(120, 36))
+	uitest.Fits(t, p)
+	uitest.Keys(t, p)
+	p.table.Select("3")
+	uitest.Contains(t, p.View(80, 20), "orders-3: 1 of 3 in sync · replicas 1 in eu-central-1a, out of sync; 2 in", "eu-central-1b, leader; 3 in eu-central-1c, not there")
+	p.SetFilter("no leader")
+	if len(p.rows) != 1 {
+		t.Errorf("%d rows", len(p.rows))
+	}
+}
+
+func TestClusterSortsByWhatIsLacking(t *testing.T) {
+	p := open(t, lacking(), model.TopicAddress("orders"))
+	uitest.Press(p, "s", "s")
+	if p.sorted != colReplicas {
+		t.Fatalf("sorted by %v", p.sorted)
+	}
+	if r := p.all[p.rows[0]]; r.Partition != 3 {
+		t.Errorf("first is %d", r.Partition)
+	}
+	for range len(p.cols) {
+		uitest.Press(p, "s")
+		p.View(200, 20)
+	}
+	if p.sorted != colReplicas {
+		t.Errorf("once round ends at %v", p.sorted)
+	}
+}
+
+func TestClusterIsWell(t *testing.T) {
+	src := lacking()
+	for i := range src.Parts["orders"] {
+		r := &src.Parts["orders"][i]
+		r.Leader, r.Err, r.Offline, r.Replicas, r.ISR = 1, nil, nil, []int32{1, 2, 3}, []int32{3, 2, 1}
+	}
+	p := open(t, src, model.TopicAddress("orders"))
+	frame := uitest.Plainly(p.View(120, 20))
+	if strings.Contains(frame, "NOTE") || strings.Contains(frame, "under-replicated") {
+		t.Error(frame)
+	}
+	uitest.Contains(t, frame, "orders-0: replicas 1 in eu-central-1a, leader; 2 in eu-central-1b; 3 in eu-central-1c")
+}

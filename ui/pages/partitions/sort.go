@@ -27,6 +27,7 @@ const (
 	colSegments
 	colNewest
 	colLeader
+	colReplicas
 	colSkew
 	colDir
 	colNote
@@ -35,9 +36,9 @@ const (
 const barCells = 8
 
 // setColumns chooses the columns. On a narrow screen they go from the highest Drop down; number, log start and log end
-// remain.
+// remain, and of a cluster leader and replicas.
 func (p *partitions) setColumns() {
-	cols := []kit.Column{
+	all := [...]kit.Column{
 		colPartition: {Name: "P", Right: true, Min: 3},
 		colStart:     {Name: "LOG START", Right: true},
 		colHW:        {Name: "HW", Right: true, Min: 9, Drop: 1},
@@ -48,37 +49,56 @@ func (p *partitions) setColumns() {
 		colSegments:  {Name: "SEGS", Right: true, Drop: 5},
 		colNewest:    {Name: "NEWEST", Right: true, Drop: 6},
 		colLeader:    {Name: "EPOCH", Right: true, Drop: 8},
+		colReplicas:  {Name: "REPLICAS", Min: 8, Max: 40},
 		colSkew:      {Name: "SKEW", Min: barCells + 6, Drop: 4},
 		colDir:       {Name: "DIR", Max: 28, Drop: 9},
+		colNote:      {Name: "NOTE", Grow: true, Min: 14, Max: 100},
 	}
-	if !p.spread {
-		cols[colDir] = kit.Column{Min: 1, Drop: 10} // all in one: left out first, and empty where there is room
+	if p.leaders || p.cluster {
+		all[colLeader].Name = "LEADER"
 	}
-	if p.leaders {
-		cols[colLeader].Name = "LEADER"
+	p.cols = []column{colPartition, colStart, colHW, colLSO, colLEO, colRecords, colSize, colSegments, colNewest, colLeader, colSkew}
+	if p.cluster {
+		all[colLeader].Drop, all[colStart].Drop, all[colHW].Drop, all[colSkew].Drop = 0, 2, 8, 9
+		p.cols = []column{colPartition, colLeader, colReplicas, colStart, colHW, colLSO, colLEO, colRecords, colSize, colSegments, colNewest, colSkew}
+		if !p.sized {
+			p.cols = slices.DeleteFunc(p.cols, func(c column) bool { return c == colSegments })
+		}
+	}
+	if p.spread {
+		p.cols = append(p.cols, colDir)
 	}
 	if p.noted {
-		cols = append(cols, kit.Column{Name: "NOTE", Grow: true, Min: 14, Max: 100})
+		p.cols = append(p.cols, colNote)
 	}
-	p.table.Columns = cols
-	p.table.Sorted, p.table.Desc = int(p.sorted)+1, p.desc
+	p.table.Columns = make([]kit.Column, 0, len(p.cols))
+	for _, c := range p.cols {
+		p.table.Columns = append(p.table.Columns, all[c])
+	}
+	p.mark()
+}
+
+// mark puts the arrow at the column that sorts.
+func (p *partitions) mark() {
+	p.table.Sorted, p.table.Desc = slices.Index(p.cols, p.sorted)+1, p.desc
 }
 
 // arrange makes the rows anew: what is shown, and in which order. Leftovers stay below whatever sorts.
 func (p *partitions) arrange() {
 	p.rows = p.rows[:0]
-	noted, leaders, spread := p.noted, p.leaders, p.spread
+	noted, leaders, spread, sized := p.noted, p.leaders, p.spread, p.sized
 	for i := range p.all {
 		r := &p.all[i]
-		noted = noted || note(r) != ""
+		noted = noted || p.note(r) != ""
+		sized = sized || r.Segments >= 0
 		leaders = leaders || len(r.Replicas) > 1
 		spread = spread || filepath.Dir(r.Dir) != filepath.Dir(p.all[0].Dir)
-		if p.filter.Match(strconv.Itoa(int(r.Partition)) + " " + note(r)) {
+		if p.filter.Match(strconv.Itoa(int(r.Partition)) + " " + p.note(r)) {
 			p.rows = append(p.rows, i)
 		}
 	}
-	if noted != p.noted || leaders != p.leaders || spread != p.spread {
-		p.noted, p.leaders, p.spread = noted, leaders, spread
+	if noted != p.noted || leaders != p.leaders || spread != p.spread || sized != p.sized {
+		p.noted, p.leaders, p.spread, p.sized = noted, leaders, spread, sized
 		p.setColumns()
 	}
 	slices.SortStableFunc(p.rows, p.compare)
@@ -116,10 +136,12 @@ func (p *partitions) compare(i, j int) int {
 		n = cmp.Compare(a.Newest, b.Newest)
 	case colLeader:
 		n = cmp.Or(cmp.Compare(a.Leader, b.Leader), cmp.Compare(a.LeaderEpoch, b.LeaderEpoch))
+	case colReplicas: // what lacks most comes first
+		n = cmp.Or(cmp.Compare(len(a.Replicas)-len(a.ISR), len(b.Replicas)-len(b.ISR)), slices.Compare(b.Replicas, a.Replicas))
 	case colDir:
 		n = cmp.Compare(a.Dir, b.Dir)
 	case colNote:
-		n = cmp.Compare(note(a), note(b))
+		n = cmp.Compare(p.note(a), p.note(b))
 	case colPartition:
 		n = cmp.Compare(a.Partition, b.Partition)
 	}
@@ -131,13 +153,7 @@ func (p *partitions) compare(i, j int) int {
 
 // nextSort sorts by the column right of the one that sorts now.
 func (p *partitions) nextSort() tea.Cmd {
-	next := p.sorted + 1
-	if next == colDir && !p.spread {
-		next++
-	}
-	if int(next) >= len(p.table.Columns) {
-		next = colPartition
-	}
+	next := p.cols[(slices.Index(p.cols, p.sorted)+1)%len(p.cols)]
 	p.desc = next == colPartition // so that sortBy turns it the right way
 	p.sorted = next
 	p.sortBy(next)
@@ -151,6 +167,6 @@ func (p *partitions) sortBy(c column) {
 	} else {
 		p.sorted, p.desc = c, c != colPartition
 	}
-	p.table.Sorted, p.table.Desc = int(p.sorted)+1, p.desc
+	p.mark()
 	p.arrange()
 }

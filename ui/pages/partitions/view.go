@@ -3,7 +3,9 @@ package partitions
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
@@ -27,7 +29,7 @@ func (p *partitions) View(w, h int) string {
 		return kit.Block(p.head(w), w, h)
 	}
 	body := h - headLines
-	if !p.noted || body < 6 {
+	if !p.noted && !p.cluster || body < 6 {
 		return p.head(w) + "\n" + page.Rule(p.Theme, w, "") + "\n" + p.table.View(w, body, p.row)
 	}
 	body -= detailLines
@@ -38,14 +40,20 @@ func (p *partitions) View(w, h int) string {
 func (p *partitions) detail(w int) string {
 	var l kit.Line
 	r, ok := p.at()
-	if !ok || note(&r) == "" {
+	style, text := p.Theme.Warn, p.note(&r)
+	switch {
+	case r.Err != nil || p.headless(&r):
+		style = p.Theme.Bad
+	case text == "":
+		style = p.Theme.Dim
+	}
+	if p.cluster && len(r.Replicas) > 0 {
+		text = strings.TrimPrefix(text+" · "+p.placed(&r), " · ")
+	}
+	if !ok || text == "" {
 		return kit.Block("", w, detailLines)
 	}
-	style := p.Theme.Warn
-	if r.Err != nil {
-		style = p.Theme.Bad
-	}
-	lines := kit.Wrap(kit.Safe(r.String()+": "+note(&r), 600), max(10, w-2))
+	lines := kit.Wrap(kit.Safe(r.String()+": "+text, 600), max(10, w-2))
 	out := ""
 	for _, text := range lines[:min(len(lines), detailLines)] {
 		l.Reset()
@@ -64,9 +72,7 @@ func (p *partitions) head(w int) string {
 	if s.segments > 0 || s.live == 0 {
 		facts = append(facts, page.Fact{Value: kit.Plural(s.segments, "segment")})
 	}
-	if s.broken > 0 {
-		facts = append([]page.Fact{{Value: t.Glyphs.Bad + " " + kit.Plural(s.broken, "partition") + s.how, Style: t.Bad}}, facts...)
-	}
+	facts = append(p.trouble(), facts...)
 	if skew := s.skew(); skew > 0 {
 		facts = append(facts, page.Fact{Name: "skew", Value: fmt.Sprintf("%.2f×", skew)})
 	}
@@ -76,9 +82,31 @@ func (p *partitions) head(w int) string {
 	return page.Facts(t, w, facts...)
 }
 
+// trouble is what is wrong with the topic, the worst first.
+func (p *partitions) trouble() (facts []page.Fact) {
+	s, t := p.sum, p.Theme
+	if s.headless > 0 {
+		facts = append(facts, page.Fact{Value: t.Glyphs.Bad + " " + kit.Plural(s.headless, "partition") + " without a leader", Style: t.Bad})
+	}
+	if s.broken > 0 {
+		facts = append(facts, page.Fact{Value: t.Glyphs.Bad + " " + kit.Plural(s.broken, "partition") + s.how, Style: t.Bad})
+	}
+	if s.under > 0 {
+		facts = append(facts, page.Fact{Value: t.Glyphs.Down + " " + kit.Plural(s.under, "partition") + " under-replicated", Style: t.Warn})
+	}
+	return facts
+}
+
+// headless reports whether nobody leads a partition, so that it can be neither written nor read.
+func (p *partitions) headless(r *model.Partition) bool {
+	return p.cluster && r.Leader < 0 && len(r.Replicas) > 0
+}
+
 // note says what is odd about a partition; "" for nothing.
-func note(r *model.Partition) string {
+func (p *partitions) note(r *model.Partition) string {
 	switch {
+	case p.headless(r):
+		return "no leader: it can be neither read nor written"
 	case r.Err != nil:
 		return r.Err.Error()
 	case r.State == model.Future:
@@ -87,16 +115,43 @@ func note(r *model.Partition) string {
 		return "delete: being removed"
 	case r.State == model.Stray:
 		return "stray: not in the metadata any more"
+	case p.cluster && len(r.ISR) < len(r.Replicas): // the head says what that is called
+		return fmt.Sprintf("%d of %d in sync", len(r.ISR), len(r.Replicas))
 	case r.Leader >= 0 && len(r.ISR) < len(r.Replicas): // without a leader the broker is stopped, which says nothing
 		return fmt.Sprintf("under-replicated: %d of %d in sync", len(r.ISR), len(r.Replicas))
 	}
 	return ""
 }
 
+// placed says which brokers hold a partition, in what state, and in which racks.
+func (p *partitions) placed(r *model.Partition) string {
+	var parts []string
+	for _, id := range r.Replicas {
+		s := strconv.Itoa(int(id))
+		if rack := p.racks[id]; rack != "" {
+			s += " in " + rack
+		}
+		switch {
+		case id == r.Leader:
+			s += ", leader"
+		case slices.Contains(r.Offline, id):
+			s += ", not there"
+		case !slices.Contains(r.ISR, id):
+			s += ", out of sync"
+		}
+		parts = append(parts, s)
+	}
+	word := "replicas "
+	if len(parts) == 1 {
+		word = "one replica: "
+	}
+	return word + strings.Join(parts, "; ")
+}
+
 func (p *partitions) row(i int64) kit.Row {
 	r, t := &p.all[p.rows[i]], p.Theme
 	leftover := r.State != model.Live
-	cells := []kit.Cell{
+	cells := [...]kit.Cell{
 		{Text: strconv.Itoa(int(r.Partition))},
 		page.OffsetCell(t, r.LogStart),
 		p.hwCell(r),
@@ -107,27 +162,57 @@ func (p *partitions) row(i int64) kit.Row {
 		page.OffsetCell(t, int64(r.Segments)),
 		p.newestCell(r.Newest),
 		p.leaderCell(r),
+		p.replicasCell(r),
 		p.skewCell(r),
 		p.dirCell(r),
+		p.noteCell(r),
 	}
-	if r.Err != nil {
+	if r.Err != nil || p.headless(r) {
 		cells[colPartition].Text = t.Glyphs.Bad + " " + cells[colPartition].Text
 		cells[colPartition].Style = t.Bad
 	}
 	if leftover {
-		for c := range cells {
+		for c := range cells[:colNote] {
 			cells[c].Style = t.Dim
 		}
 		cells[colSkew] = kit.Cell{}
 	}
-	if p.noted {
-		style := t.Warn
-		if r.Err != nil {
-			style = t.Bad
-		}
-		cells = append(cells, kit.Cell{Text: kit.Safe(note(r), 500), Style: style})
+	shown := make([]kit.Cell, 0, len(p.cols))
+	for _, c := range p.cols {
+		shown = append(shown, cells[c])
 	}
-	return kit.Row{Cells: cells}
+	return kit.Row{Cells: shown}
+}
+
+func (p *partitions) noteCell(r *model.Partition) kit.Cell {
+	style := p.Theme.Warn
+	if r.Err != nil || p.headless(r) {
+		style = p.Theme.Bad
+	}
+	return kit.Cell{Text: kit.Safe(p.note(r), 500), Style: style}
+}
+
+// replicasCell names the brokers that hold a partition, those first that are in sync; the others carry a sign.
+func (p *partitions) replicasCell(r *model.Partition) kit.Cell {
+	t := p.Theme
+	if len(r.Replicas) == 0 {
+		return kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
+	}
+	var in, out []kit.Span
+	for _, id := range r.Replicas {
+		text := strconv.Itoa(int(id)) + " "
+		switch {
+		case slices.Contains(r.Offline, id):
+			out = append(out, kit.Span{Text: t.Glyphs.Bad + text, Style: t.Bad})
+		case !slices.Contains(r.ISR, id):
+			out = append(out, kit.Span{Text: t.Glyphs.Down + text, Style: t.Warn})
+		default:
+			in = append(in, kit.Span{Text: text, Style: t.Dim})
+		}
+	}
+	in = append(in, out...)
+	in[len(in)-1].Text = strings.TrimSuffix(in[len(in)-1].Text, " ")
+	return kit.Cell{Spans: in}
 }
 
 func (p *partitions) hwCell(r *model.Partition) kit.Cell {
@@ -149,6 +234,12 @@ func (p *partitions) leaderCell(r *model.Partition) kit.Cell {
 	text := p.Theme.Glyphs.Unknown
 	if r.LeaderEpoch >= 0 {
 		text = strconv.Itoa(int(r.LeaderEpoch))
+	}
+	switch {
+	case p.headless(r):
+		return kit.Cell{Text: p.Theme.Glyphs.Bad + " none", Style: p.Theme.Bad}
+	case p.cluster && r.Leader >= 0:
+		return kit.Cell{Spans: []kit.Span{{Text: strconv.Itoa(int(r.Leader))}, {Text: "/" + text, Style: p.Theme.Dim}}}
 	}
 	if p.leaders {
 		leader := p.Theme.Glyphs.None
