@@ -150,7 +150,7 @@ func (r *root) views() []view {
 			return need(resets, "offsets cannot be reset on this source, so that there is no journal")()
 		}},
 		{"7", page.Overview, "overview", files(inspects, "this source is no log directory", "B shows the log directories of its brokers")},
-		{"8", page.Disk, "disk", files(segments, "this source shows no files", "B shows the log directories of its brokers")},
+		{"8", page.Disk, "disk", need(segments || nodes, "this source shows no files")},
 		{"9", page.Clients, "clients", need(clients, "no Kafka client connects to this source")},
 		{"0", page.Delivery, "delivery", need(delivers, "this source cannot show deliveries: it runs no broker of its own")},
 		{"X", page.Transactions, "transactions", need(transacts, "this source knows no transactions")},

@@ -49,7 +49,7 @@ func (p *batches) turn() tea.Cmd {
 
 func (p *batches) whyNone() string {
 	if p.src == nil {
-		return "this source shows no files"
+		return page.NoFiles(p.Src, "this source shows no files", "r on a partition shows its records")
 	}
 	if !p.loaded {
 		return "the batches have not come yet"
@@ -70,7 +70,7 @@ func (p *batches) whyNotWhole() string {
 
 func (p *batches) whyNoVerify() string {
 	if _, ok := p.Src.(model.Verifier); !ok {
-		return "this source shows no files to check"
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
 	}
 	return p.whyNone()
 }

@@ -21,7 +21,7 @@ const (
 func (p *batches) View(w, h int) string {
 	switch {
 	case p.src == nil:
-		return kit.Problem(p.Theme, w, h, "this source shows no files", "esc goes back")
+		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files", "r on a partition shows its records"), "esc goes back")
 	case !p.loaded && p.err != nil:
 		return kit.Problem(p.Theme, w, h, p.err.Error(), "ctrl-r reads it again, esc goes back to the segments")
 	case !p.loaded && p.win.Slow():

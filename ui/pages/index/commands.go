@@ -26,7 +26,7 @@ func (p *index) Commands() []page.Command {
 
 func (p *index) whyNoFiles() string {
 	if p.src == nil {
-		return "this source shows no files"
+		return page.NoFiles(p.Src, "this source shows no files", "r on a partition shows its records")
 	}
 	return ""
 }
@@ -40,7 +40,7 @@ func (p *index) whyNone() string {
 
 func (p *index) whyNoVerify() string {
 	if _, ok := p.Src.(model.Verifier); !ok {
-		return "this source shows no files to check"
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
 	}
 	return ""
 }

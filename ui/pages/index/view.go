@@ -11,7 +11,7 @@ import (
 
 func (p *index) View(w, h int) string {
 	if p.src == nil {
-		return kit.Problem(p.Theme, w, h, "this source shows no files", "esc goes back")
+		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files", "r on a partition shows its records"), "esc goes back")
 	}
 	body := h - headLines
 	if body < 1 {

@@ -67,7 +67,7 @@ func (p *record) whyNoFold() string {
 
 func (p *record) whyNoFiles() string {
 	if _, ok := p.Src.(model.SegmentReader); !ok {
-		return "this source shows no files"
+		return page.NoFiles(p.Src, "this source shows no files", "the record is all that brokers tell")
 	}
 	return p.whyNone()
 }

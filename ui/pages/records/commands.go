@@ -78,7 +78,7 @@ func (p *records) whyNone() string {
 
 func (p *records) whyNoFiles() string {
 	if !page.Able[model.SegmentReader](p.Src) {
-		return "this source shows no files"
+		return page.NoFiles(p.Src, "this source shows no files", "enter shows all that brokers tell of a record")
 	}
 	return p.whyNone()
 }
