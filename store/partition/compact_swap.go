@@ -189,9 +189,14 @@ func (c *compaction) swap(group []piece, s *segment.Segment) error {
 			gone = append(gone, r.to)
 		}
 	}
-	l.replace(group, s)
+	strays := l.replace(group, s)
+	for _, o := range strays {
+		if rerr := os.Remove(l.snapshotPath(o)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, fmt.Errorf("remove snapshot of %s: %w", l.o.TP, rerr))
+		}
+	}
 	// The names are right already; that they survive a power loss is what the flush is for.
-	return errors.Join(SyncDir(l.o.Dir), l.discard(gone))
+	return errors.Join(err, SyncDir(l.o.Dir), l.discard(gone))
 }
 
 // renames are renames that were done, in order.
@@ -241,8 +246,9 @@ func (l *Log) stillThere(group []piece) error {
 	return nil
 }
 
-// replace makes the log know that a segment is in the place of others.
-func (l *Log) replace(group []piece, s *segment.Segment) {
+// replace makes the log know that a segment is in the place of others, and returns the offsets of the snapshots that
+// belong to no segment any more.
+func (l *Log) replace(group []piece, s *segment.Segment) (strays []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.regenerate()
@@ -254,6 +260,14 @@ func (l *Log) replace(group []piece, s *segment.Segment) {
 	l.unsynced = slices.DeleteFunc(l.unsynced, func(old *segment.Segment) bool {
 		return slices.ContainsFunc(group, func(p piece) bool { return p.base == old.Base() })
 	})
+	l.snapshots = slices.DeleteFunc(l.snapshots, func(o int64) bool {
+		stray := slices.ContainsFunc(group[1:], func(p piece) bool { return p.base == o })
+		if stray {
+			strays = append(strays, o)
+		}
+		return stray
+	})
+	return strays
 }
 
 // lasts returns what each remembered producer wrote last.

@@ -5,7 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/strata-kafka/strata/model"
@@ -281,5 +283,34 @@ func TestCompactKeepsTheLast(t *testing.T) {
 	}
 	if total.Segments <= total.Left || total.Written >= total.Read {
 		t.Errorf("compaction did little: %+v", total)
+	}
+}
+
+// TestCompactLeavesNoSnapshots holds that the snapshots of segments that were compacted into others go with them.
+func TestCompactLeavesNoSnapshots(t *testing.T) {
+	w := newWorkload(t, 1, nil)
+	for range 3 {
+		w.some(60)
+		w.settleTxns()
+		w.compact(CompactOptions{})
+	}
+	files, err := os.ReadDir(w.log.o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]bool{}
+	for _, f := range files {
+		has[f.Name()] = true
+	}
+	n := 0
+	for name := range has {
+		if base, ok := strings.CutSuffix(name, ".snapshot"); ok {
+			if n++; !has[base+".log"] {
+				t.Errorf("%s belongs to no segment", name)
+			}
+		}
+	}
+	if n == 0 || n != len(w.log.snapshots) {
+		t.Errorf("%d snapshots, the log knows of %d", n, len(w.log.snapshots))
 	}
 }
