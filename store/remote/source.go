@@ -128,7 +128,7 @@ func (c *Cluster) Topics(ctx context.Context) ([]model.Topic, error) {
 	if c.o.Still {
 		c.fillIn(ctx, t.all())
 		c.learn(ctx, t.all())
-	} else if time.Since(t.at) > staleTable {
+	} else if time.Since(t.at) > max(staleTable, share*t.took) {
 		c.watch.poke()
 	}
 	c.mu.Lock()

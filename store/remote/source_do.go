@@ -17,6 +17,7 @@ func (c *Cluster) Groups(ctx context.Context) ([]model.Group, error) {
 		return nil, err
 	}
 	c.watch.asked(&c.watch.groups)
+	defer c.watch.costs(time.Now())
 	return c.groups.Groups(ctx)
 }
 

@@ -51,8 +51,10 @@ type tally struct {
 func (e *ends) count() model.Count {
 	k := &e.counted
 	switch {
-	case e.err != nil || e.start < 0 || e.hw < 0:
+	case e.start < 0 || e.hw < 0:
 		return model.Count{}
+	case e.err != nil: // as it was when it could be asked last
+		return model.About(e.hw - e.start)
 	case e.start == e.hw:
 		return model.Exactly(0)
 	case k.ok && k.start == e.start && k.end == e.hw:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -21,6 +22,7 @@ func (c *Cluster) Transactions(ctx context.Context) ([]model.Transaction, error)
 		return nil, err
 	}
 	c.watch.asked(&c.watch.txns)
+	defer c.watch.costs(time.Now())
 	ctx, done := c.bound(ctx)
 	defer done()
 	listed, err := c.admin.ListTransactions(ctx, nil, nil)

@@ -29,11 +29,13 @@ type watcher struct {
 	kick chan struct{}
 
 	mu       sync.Mutex
-	topics   []string  // in focus
-	groups   time.Time // when a page asked for groups last
-	txns     time.Time // and for transactions
-	poked    bool      // the metadata is wanted anew
-	metadata time.Time // when it was asked for last
+	topics   []string      // in focus
+	groups   time.Time     // when a page asked for groups last
+	txns     time.Time     // and for transactions
+	told     time.Time     // when they were told to ask again
+	cost     time.Duration // of the last listing of groups or transactions
+	poked    bool          // the metadata is wanted anew
+	metadata time.Time     // when it was asked for last
 	took     time.Duration
 }
 
@@ -75,6 +77,13 @@ func (w *watcher) asked(at *time.Time) {
 	}
 }
 
+// costs notes how long a listing of groups or transactions took.
+func (w *watcher) costs(begin time.Time) {
+	w.mu.Lock()
+	w.cost = time.Since(begin)
+	w.mu.Unlock()
+}
+
 // run goes on until the Client is closed.
 func (w *watcher) run() {
 	if w.c.o.Still {
@@ -102,7 +111,12 @@ func (w *watcher) run() {
 func (w *watcher) round(ctx context.Context) time.Duration {
 	w.mu.Lock()
 	topics, poked := w.topics, w.poked
-	groups, txns := time.Since(w.groups) < lease, time.Since(w.txns) < lease
+	listings := max(everyGroups, share*w.cost)
+	groups, txns := time.Since(w.groups) < lease+listings, time.Since(w.txns) < lease+listings
+	due := time.Since(w.told) >= listings
+	if due {
+		w.told = time.Now()
+	}
 	w.poked = false
 	w.mu.Unlock()
 	t := w.c.current()
@@ -113,13 +127,14 @@ func (w *watcher) round(ctx context.Context) time.Duration {
 	if len(topics) > 0 {
 		w.look(ctx, topics)
 	}
-	p := pending{groups: groups, txns: txns}
-	w.c.out.tell(&p)
+	if due {
+		w.c.out.tell(&pending{groups: groups, txns: txns})
+	}
 	switch {
 	case len(topics) > 0:
 		return max(everyOffsets, share*w.took)
 	case groups || txns:
-		return everyGroups
+		return listings
 	}
 	return 0
 }
