@@ -85,13 +85,34 @@ func openCluster(ctx context.Context, addrs []string, o cli.ClusterOptions) (mod
 		ClientID: a.ClientID, Version: version(), Still: o.Still, TLS: a.TLS, SASL: a.SASL, ReadOnly: p.ReadOnly,
 		Profile: model.Profile{Name: p.Name, Colour: p.Colour}, Notices: p.Warnings,
 	})
+	if err != nil {
+		return nil, err
+	}
+	if a.Registry == nil && p.ReadOnly {
+		return c.Reading(), nil
+	} else if a.Registry == nil {
+		return c, nil
+	}
+	r, err := remote.NewRegistry(remote.RegistryOptions{URL: a.Registry.URL, User: a.Registry.User, Password: a.Registry.Password.Reveal, TLS: a.Registry.TLS})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, errors.Join(err, c.Close())
 	case p.ReadOnly:
-		return c.Reading(), nil
+		return readWithSchemas{c.Reading(), r}, nil
 	}
-	return c, nil
+	return withSchemas{c, r}, nil
+}
+
+// withSchemas is a cluster with a schema registry.
+type withSchemas struct {
+	*remote.Cluster
+	*remote.Registry
+}
+
+// readWithSchemas is what withSchemas is, where the cluster is only read.
+type readWithSchemas struct {
+	remote.Reading
+	*remote.Registry
 }
 
 // known returns how a cluster is reached.

@@ -42,6 +42,9 @@ func (r *root) commands() []page.Command {
 		row("ctrl+c", "quit at once", func() tea.Cmd { return tea.Quit }),
 	)
 	for _, v := range r.views() {
+		if v.key == "" {
+			continue
+		}
 		c := row(v.key, v.name, func() tea.Cmd { return r.view(v.kind) })
 		c.Group, c.Off = "views", v.off
 		rows = append(rows, c)

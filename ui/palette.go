@@ -71,7 +71,7 @@ func (p *palette) gather(r *root) {
 	}
 	for _, v := range r.views() {
 		if v.off == nil || v.off() == "" {
-			add(v.name, "view "+v.key, func() tea.Cmd { return r.view(v.kind) })
+			add(v.name, strings.TrimSpace("view "+v.key), func() tea.Cmd { return r.view(v.kind) })
 		}
 	}
 	for _, t := range r.names.topics {

@@ -115,7 +115,21 @@ type view struct {
 	off  func() string
 }
 
-// views returns what the digits open. A digit keeps its view whatever the source can do.
+// owners says why there is nothing to be seen that only the process knows which has the directory.
+func (r *root) owners(ok bool, why string) func() string {
+	return func() string {
+		if ok {
+			return ""
+		}
+		if j, is := r.src.(model.JournalReason); is && j.WhyNoJournal() != "" {
+			return "only the process that serves them shows them; this one is attached"
+		}
+		return why
+	}
+}
+
+// views returns what the digits open, and a few more; the palette opens those without a key. A digit keeps its view whatever
+// the source can do.
 func (r *root) views() []view {
 	need := func(ok bool, why string) func() string {
 		return func() string {
@@ -136,6 +150,7 @@ func (r *root) views() []view {
 	_, transacts := r.src.(model.TransactionReader)
 	_, nodes := r.src.(model.BrokerReader)
 	_, tells := r.src.(model.AccessReader)
+	_, registers := r.src.(model.SubjectLister)
 	files := func(ok bool, why, near string) func() string { return need(ok, page.NoFiles(r.src, why, near)) }
 	all := []view{
 		{"1", page.Topics, "topics", nil},
@@ -151,11 +166,12 @@ func (r *root) views() []view {
 		}},
 		{"7", page.Overview, "overview", files(inspects, "this source is no log directory", "B shows the log directories of its brokers")},
 		{"8", page.Disk, "disk", need(segments || nodes, "this source shows no files")},
-		{"9", page.Clients, "clients", need(clients, "no Kafka client connects to this source")},
+		{"9", page.Clients, "clients", r.owners(clients, "no Kafka client connects to this source")},
 		{"0", page.Delivery, "delivery", need(delivers, "this source cannot show deliveries: it runs no broker of its own")},
-		{"X", page.Transactions, "transactions", need(transacts, "this source knows no transactions")},
+		{"X", page.Transactions, "transactions", r.owners(transacts, "this source knows no transactions")},
 		{"B", page.Brokers, "brokers", need(nodes, "this source is no cluster: it has no brokers to be shown")},
 		{"W", page.Access, "access", need(tells, "this source is no cluster: it cannot say who may do what")},
+		{"", page.Subjects, "subjects", need(registers, "this source has no schema registry")},
 	}
 	out := all[:0]
 	for _, v := range all {

@@ -23,6 +23,7 @@ import (
 	"github.com/strata-kafka/strata/ui/pages/reset"
 	"github.com/strata-kafka/strata/ui/pages/search"
 	"github.com/strata-kafka/strata/ui/pages/segments"
+	"github.com/strata-kafka/strata/ui/pages/subjects"
 	"github.com/strata-kafka/strata/ui/pages/tail"
 	"github.com/strata-kafka/strata/ui/pages/topics"
 	"github.com/strata-kafka/strata/ui/pages/transactions"
@@ -60,5 +61,6 @@ func registry() map[page.Kind]page.Constructor {
 		page.Delivery:     delivery.New,
 		page.Brokers:      brokers.New,
 		page.Access:       access.New,
+		page.Subjects:     subjects.New,
 	}
 }

@@ -210,7 +210,7 @@ another strata has its directory open already, this one attaches to it.`,
 	a.listenFlags(root)
 	root.AddCommand(a.demoCmd(), a.topicsCmd(), a.partitionsCmd(), a.segmentsCmd(), a.batchesCmd(), a.readCmd(), a.tailCmd(),
 		a.produceCmd(), a.groupsCmd(), a.groupCmd(), a.resetCmd(), a.journalCmd(), a.undoCmd(), a.verifyCmd(), a.lookupCmd(),
-		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.profilesCmd(), a.profileCmd(), a.consumeCmd(), a.deliveryCmd(), a.userCmd(),
+		a.topicCmd(), a.deleteRecordsCmd(), a.serveCmd(), a.profilesCmd(), a.profileCmd(), a.subjectsCmd(), a.consumeCmd(), a.deliveryCmd(), a.userCmd(),
 		a.brokersCmd(), a.aclsCmd(), a.quotasCmd())
 	root.AddCommand(a.copyCmd())
 	root.CompletionOptions.HiddenDefaultCmd = true

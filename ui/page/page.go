@@ -74,6 +74,7 @@ const (
 	Delivery     Kind = "delivery"     // what at most once, at least once and exactly once mean
 	Brokers      Kind = "brokers"      // the nodes of a cluster
 	Access       Kind = "access"       // who may do what, and how much
+	Subjects     Kind = "subjects"     // of a schema registry
 	Produce      Kind = "produce"      // Addr: a topic or a partition; Args.Record to begin with
 	Create       Kind = "create"       // a new topic
 	Alter        Kind = "alter"        // Addr.Topic: its configs and its number of partitions

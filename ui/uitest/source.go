@@ -41,6 +41,7 @@ type Source struct {
 	Settings []model.ConfigEntry // what BrokerConfig returns
 	Rules    []model.ACL
 	Bounds   []model.Quota
+	Schemas  []string
 	Writers  map[model.TopicPartition][]model.ProducerState
 	Fail     func(method string) error
 

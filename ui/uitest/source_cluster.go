@@ -30,3 +30,8 @@ func (s *Source) ACLs(context.Context) ([]model.ACL, error) {
 func (s *Source) Quotas(context.Context) ([]model.Quota, error) {
 	return append([]model.Quota(nil), s.Bounds...), s.note("Quotas")
 }
+
+// Subjects implements model.SubjectLister.
+func (s *Source) Subjects(context.Context) ([]string, error) {
+	return append([]string(nil), s.Schemas...), s.note("Subjects")
+}
