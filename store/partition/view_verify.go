@@ -222,7 +222,10 @@ func (c *check) smallFiles() {
 	}
 	for _, l := range c.v.left {
 		t := c.v.fault(c.v.name(l), "leftover", "a broker removes it at its next start", model.SevInfo)
-		if l.state == model.SegmentSealed {
+		switch l.state {
+		case model.SegmentDeleted:
+			t.What = "deleted: its broker removes it a while later, or at its next start"
+		case model.SegmentSealed:
 			t.What = "replaced by the .swap files beside it at a broker's next start"
 		}
 		c.fault(t)

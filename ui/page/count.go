@@ -20,6 +20,14 @@ func CountText(t *kit.Theme, c model.Count) string {
 	return t.Glyphs.Unknown
 }
 
+// Counted is CountText with what is counted behind it, in the plural where it is not one.
+func Counted(t *kit.Theme, c model.Count, what string) string {
+	if !c.Known() || c.N != 1 {
+		what += "s"
+	}
+	return CountText(t, c) + " " + what
+}
+
 // CountCell is CountText as a cell; what is no exact number is dim.
 func CountCell(t *kit.Theme, c model.Count) kit.Cell {
 	cell := kit.Cell{Text: CountText(t, c)}

@@ -336,7 +336,7 @@ func (p *truncate) View(w, h int) string {
 	b := &p.bounds
 	head := page.Facts(t, w,
 		page.Fact{Name: "log start", Value: page.OffsetText(t, b.LogStart)}, page.Fact{Name: "end", Value: page.OffsetText(t, b.LogEnd)},
-		page.Fact{Value: page.CountText(t, b.Records) + " records"}, page.Fact{Value: kit.BytesText(b.Bytes)}, page.Fact{Value: kit.Plural(b.Segments, "segment")})
+		page.Fact{Value: page.Counted(t, b.Records, "record")}, page.Fact{Value: kit.BytesText(b.Bytes)}, page.Fact{Value: kit.Plural(b.Segments, "segment")})
 	var in kit.Line
 	in.Space(1).Add(t.Dim, "delete before ").Text(p.input.View(t, max(4, w-15), p.typing))
 	var verdict string

@@ -89,7 +89,7 @@ func (p *records) head(w int) string {
 	}
 	facts = append(facts, page.Fact{Name: "end", Value: kit.Number(end)})
 	if q.Topic != "" {
-		facts = append(facts, page.Fact{Value: page.CountText(t, q.Records) + " records"})
+		facts = append(facts, page.Fact{Value: page.Counted(t, q.Records, "record")})
 		if q.LastStable >= 0 && q.LastStable < q.LogEnd {
 			facts = append(facts, page.Fact{Name: "stable", Value: kit.Number(q.LastStable)})
 		}

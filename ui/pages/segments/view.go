@@ -81,7 +81,7 @@ func (p *segments) facts(w int) string {
 		{Name: "start", Value: page.OffsetText(t, r.LogStart)},
 		{Name: "stable", Value: page.OffsetText(t, r.LastStable)},
 		{Name: "high watermark", Value: p.watermark()},
-		{Value: page.CountText(t, r.Records) + " records"},
+		{Value: page.Counted(t, r.Records, "record")},
 		{Value: kit.BytesText(bytes)},
 	}
 	if r.LogEnd != r.HighWatermark {
