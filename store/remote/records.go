@@ -126,7 +126,11 @@ func (g *pageRead) forward(from int64) error {
 	for {
 		k, err := g.chunk(next)
 		if err != nil {
-			return err
+			if len(p.Records) == 0 || g.ctx.Err() != nil && errors.Is(g.ctx.Err(), context.Canceled) {
+				return err
+			}
+			g.broken(next, err) // what was read is given all the same
+			break
 		}
 		if from > p.End { // of what is committed
 			from = p.End
@@ -205,6 +209,12 @@ func (g *pageRead) fault(h *record.Header, kind, what string) {
 	}
 }
 
+// broken notes that reading has ended early.
+func (g *pageRead) broken(at int64, err error) {
+	g.page.Faults = append(g.page.Faults, model.Fault{TP: g.q.TP, Position: model.Unknown, Offset: at, Kind: "read", What: g.c.why(g.ctx, err).Error(),
+		Follows: "what was read before it is here", Severity: model.SevWarning})
+}
+
 // backward reads the last records before an offset: those of the run of offsets before it, and as long as they are too few
 // (markers, holes, what is aborted) those of longer runs before that.
 func (g *pageRead) backward(before int64) error {
@@ -223,7 +233,11 @@ func (g *pageRead) backward(before int64) error {
 			continue
 		}
 		if err != nil {
-			return err
+			if len(p.Records) == 0 || g.ctx.Err() != nil && errors.Is(g.ctx.Err(), context.Canceled) {
+				return err
+			}
+			g.broken(from, err)
+			break
 		}
 		p.Records = append(list, p.Records...)
 		low = first

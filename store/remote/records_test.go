@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -221,5 +222,28 @@ func TestWaitsAreBoundedAndCancellable(t *testing.T) {
 		if err := do(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, cancelled: %v", name, err)
 		}
+	}
+}
+
+func TestWhatWasReadBeforeABrokerDiesIsGiven(t *testing.T) {
+	f, c := open(t, Options{Timeout: 2 * time.Second}, 1, "orders")
+	tp := model.TopicPartition{Topic: "orders"}
+	value := bytes.Repeat([]byte("x"), 100_000)
+	for range 8 {
+		if _, err := c.Produce(t.Context(), model.ProduceRequest{Topic: "orders", Acks: -1, Records: []model.ProduceRecord{{Value: value}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetches := 0
+	f.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
+		f.KeepControl()
+		if fetches++; fetches > 1 {
+			return nil, errors.New("it died"), true
+		}
+		return nil, nil, false
+	})
+	p, err := c.Records(t.Context(), model.RecordQuery{TP: tp})
+	if err != nil || len(p.Records) == 0 || len(p.Records) == 8 || len(p.Faults) != 1 || p.AtEnd || p.Next != int64(len(p.Records)) {
+		t.Errorf("%d records, next %d, faults %+v, %v", len(p.Records), p.Next, p.Faults, err)
 	}
 }

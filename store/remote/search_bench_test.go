@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -105,4 +106,40 @@ func bareLoop(b *testing.B, addr, topic string) {
 			}
 		})
 	}
+}
+
+// BenchmarkTail appends records one by one, and takes the time from when the broker has each until the tail shows it.
+func BenchmarkTail(b *testing.B) {
+	addr := fed(b)
+	topic := fmt.Sprintf("tail-%d", time.Now().UnixNano())
+	c, err := OpenCluster(b.Context(), []string{addr}, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.CreateTopic(b.Context(), model.TopicSpec{Name: topic, Partitions: 1}); err != nil {
+		b.Fatal(err)
+	}
+	t, err := c.Tail(b.Context(), model.TailQuery{Topics: []string{topic}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = t.Close() }()
+	r := model.ProduceRequest{Topic: topic, Acks: -1, Records: []model.ProduceRecord{{Value: []byte("x")}}}
+	var took []time.Duration
+	for n := int64(0); b.Loop(); n++ {
+		if _, err := c.Produce(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+		begin := time.Now()
+		for t.Stats().Matched == n {
+			if err := t.Wait(b.Context(), n); err != nil {
+				b.Fatal(err)
+			}
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms-p99")
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-p50")
 }

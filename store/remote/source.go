@@ -111,7 +111,7 @@ func (c *Cluster) Info(ctx context.Context) (model.Info, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := strings.Join(c.addrs, ",")
-	info := model.Info{Kind: model.Cluster, Name: name, ReadOnly: c.o.ReadOnly, Live: true, Bytes: model.Unknown, State: c.trouble, Notices: c.o.Notices}
+	info := model.Info{Kind: model.Cluster, Name: name, ReadOnly: c.o.ReadOnly, Live: !c.o.Still, Bytes: model.Unknown, State: c.trouble, Notices: c.o.Notices}
 	if n := len(c.table.brokers); n > 0 && c.trouble == "" {
 		info.State = plural(n, "broker")
 	}
