@@ -145,7 +145,10 @@ func gone(err error) string {
 		return "it answers in TLS, and was not asked in it"
 	}
 	var op *net.OpError
-	if errors.As(err, &op) {
+	switch {
+	case errors.As(err, &op) && op.Op == "remote error":
+		return "the broker refuses: " + op.Err.Error()
+	case errors.As(err, &op):
 		return op.Err.Error()
 	}
 	return err.Error()

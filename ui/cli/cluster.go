@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -109,5 +110,8 @@ func (a *app) openCluster(ctx context.Context, word string, access Access, o Dir
 		return nil, false, err
 	}
 	src, err = a.eng.OpenCluster(ctx, addrs, ClusterOptions{DirOptions: o, Access: access, Known: known})
+	if err != nil && ctx.Err() == nil && !errors.Is(err, model.ErrInvalid) {
+		err = fmt.Errorf("%w; strata profile test %s says at which step", err, word)
+	}
 	return src, true, err
 }
