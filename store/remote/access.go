@@ -98,7 +98,7 @@ func (c *Client) known(ctx context.Context, key int16, request func() kmsg.Reque
 	if _, ok := apis[key]; !ok {
 		return nil, errTooOld
 	}
-	return c.anyone(ctx, request)
+	return c.anyone(ctx, hedgeAfter, request)
 }
 
 // refusal puts into words why a cluster does not tell who may do what.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -23,8 +24,12 @@ const (
 	keyDescribeCluster = 60
 )
 
-// hedgeAfter is how long one broker has for an answer that any of them can give before another is asked too.
-const hedgeAfter = 700 * time.Millisecond
+// How long one broker has for an answer that any of them can give, before another is asked too: for a short answer, and
+// for all of a cluster's metadata.
+const (
+	hedgeAfter    = 700 * time.Millisecond
+	hedgeMetadata = 2 * time.Second
+)
 
 // Brokers implements model.BrokerReader. It waits a moment for each broker's own answer, and gives for the late ones what
 // was known before: one that was never heard has neither Alive nor Err. Brokers that hold replicas and have left the
@@ -37,6 +42,9 @@ func (c *Client) Brokers(ctx context.Context) ([]model.Broker, error) {
 		return nil, fmt.Errorf("brokers: %w", c.why(ctx, err))
 	}
 	out := s.brokers()
+	for i := range out {
+		c.nodes.seen(out[i].ID, out[i].Rack)
+	}
 	var ids []int32
 	for i := range out {
 		if out[i].Err == nil {
@@ -78,7 +86,7 @@ func (c *Client) shape(ctx context.Context) (shape, error) {
 			}
 		})
 	}
-	resp, err := c.anyone(ctx, func() kmsg.Request { return kmsg.NewPtrMetadataRequest() }) // no topics: all
+	resp, err := c.anyone(ctx, hedgeMetadata, func() kmsg.Request { return kmsg.NewPtrMetadataRequest() }) // no topics: all
 	wg.Wait()
 	if err != nil {
 		return s, err
@@ -95,7 +103,7 @@ func (c *Client) shape(ctx context.Context) (shape, error) {
 
 // fenced finds the brokers that are known to the controller and have lost touch with it.
 func (c *Client) fenced(ctx context.Context, into map[int32]kmsg.DescribeClusterResponseBroker) {
-	resp, err := c.anyone(ctx, func() kmsg.Request {
+	resp, err := c.anyone(ctx, hedgeAfter, func() kmsg.Request {
 		req := kmsg.NewPtrDescribeClusterRequest()
 		req.IncludeFencedBrokers = true
 		return req
@@ -162,9 +170,9 @@ func (s *shape) brokers() []model.Broker {
 
 func hostPort(host string, port int32) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
 
-// anyone asks a broker, and when it is slow another, and another: one that hangs must not hide the rest. Each is asked
-// with a request of its own, because the client writes into it.
-func (c *Client) anyone(ctx context.Context, request func() kmsg.Request) (kmsg.Response, error) {
+// anyone asks a broker, and when it is slow another after a while, and another: one that hangs must not hide the rest. Each
+// is asked with a request of its own, because the client writes into it.
+func (c *Client) anyone(ctx context.Context, after time.Duration, request func() kmsg.Request) (kmsg.Response, error) {
 	type answered struct {
 		resp kmsg.Response
 		err  error
@@ -173,26 +181,32 @@ func (c *Client) anyone(ctx context.Context, request func() kmsg.Request) (kmsg.
 	defer stop()
 	const most = 3
 	got := make(chan answered, most)
-	ask := func() { // ends with ctx
-		resp, err := c.kgo.Request(ctx, request())
-		got <- answered{resp, err}
+	asked, failed := 0, 0
+	ask := func() {
+		n := asked
+		asked++
+		go func() { // ends with ctx
+			resp, err := c.nth(ctx, n, request())
+			got <- answered{resp, err}
+		}()
 	}
-	late := time.NewTicker(hedgeAfter)
+	late := time.NewTicker(min(after, c.o.Timeout/4))
 	defer late.Stop()
-	go ask()
-	for asked, failed := 1, 0; ; {
+	for ask(); ; {
 		select {
 		case a := <-got:
 			if a.err == nil {
 				return a.resp, nil
 			}
 			if failed++; failed == asked {
-				return nil, a.err
+				if asked == most {
+					return nil, a.err
+				}
+				ask()
 			}
 		case <-late.C:
 			if asked < most {
-				asked++
-				go ask()
+				ask()
 			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -200,9 +214,26 @@ func (c *Client) anyone(ctx context.Context, request func() kmsg.Request) (kmsg.
 	}
 }
 
+// nth asks the nth of the brokers that are known to live, or where that is not known of any, of all. The client itself
+// chooses for Metadata, by which it learns of brokers, and while it knows of none; what it takes for a request to the
+// controller it would send to one broker again and again, whatever state that is in.
+func (c *Client) nth(ctx context.Context, n int, req kmsg.Request) (kmsg.Response, error) {
+	known := c.kgo.DiscoveredBrokers()
+	if _, meta := req.(*kmsg.MetadataRequest); meta || len(known) == 0 {
+		return c.kgo.Request(ctx, req)
+	}
+	if v, ok := req.(*kmsg.ApiVersionsRequest); ok {
+		v.ClientSoftwareName, v.ClientSoftwareVersion = "strata", softwareVersion(c.o.Version) // brokers refuse it without
+	}
+	if live := c.nodes.live(); len(live) > 0 {
+		return c.kgo.Broker(int(live[n%len(live)])).Request(ctx, req)
+	}
+	return known[n%len(known)].Request(ctx, req)
+}
+
 // apis returns the highest version of each request that a broker knows, by key.
 func (c *Client) apis(ctx context.Context) (map[int16]int16, error) {
-	resp, err := c.anyone(ctx, func() kmsg.Request { return kmsg.NewPtrApiVersionsRequest() })
+	resp, err := c.anyone(ctx, hedgeAfter, func() kmsg.Request { return kmsg.NewPtrApiVersionsRequest() })
 	if err != nil {
 		return nil, err
 	}
@@ -246,15 +277,14 @@ func (c *Client) BrokerConfig(ctx context.Context, id int32) ([]model.ConfigEntr
 	return out, nil
 }
 
-// Racks implements model.RackReader, by the last metadata.
+// Racks implements model.RackReader, by the metadata; also of brokers that have gone, where they were seen before.
 func (c *Cluster) Racks() map[int32]string {
-	out := map[int32]string{}
 	for id, b := range c.current().brokers {
-		if b.rack != "" {
-			out[id] = b.rack
-		}
+		c.nodes.seen(id, b.rack)
 	}
-	return out
+	c.nodes.mu.Lock()
+	defer c.nodes.mu.Unlock()
+	return maps.Clone(c.nodes.racks)
 }
 
 // Quorum implements model.BrokerReader.
@@ -277,7 +307,7 @@ func (c *Client) Quorum(ctx context.Context) ([]model.QuorumNode, error) {
 
 // quorum asks for the state of the metadata log.
 func (c *Client) quorum(ctx context.Context) (*kmsg.DescribeQuorumResponseTopicPartition, error) {
-	resp, err := c.anyone(ctx, func() kmsg.Request {
+	resp, err := c.anyone(ctx, hedgeAfter, func() kmsg.Request {
 		req := kmsg.NewPtrDescribeQuorumRequest()
 		t := kmsg.NewDescribeQuorumRequestTopic()
 		t.Topic = "__cluster_metadata"

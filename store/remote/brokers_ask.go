@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ const (
 type nodes struct {
 	mu     sync.Mutex
 	by     map[int32]*node
+	racks  map[int32]string // of all that were ever seen: of one that has gone the metadata tells no more
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -114,6 +116,31 @@ func (n *nodes) learn(c *Client, id int32, x *node) {
 	n.mu.Unlock()
 }
 
+// seen notes a broker's rack.
+func (n *nodes) seen(id int32, rack string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.racks == nil {
+		n.racks = map[int32]string{}
+	}
+	if rack != "" {
+		n.racks[id] = rack
+	}
+}
+
+// live returns the brokers that have answered lately, by id.
+func (n *nodes) live() (ids []int32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, x := range n.by {
+		if x.alive {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // fault returns why a broker does not answer; nil where it does, or was not asked.
 func (n *nodes) fault(id int32) error {
 	n.mu.Lock()
@@ -142,7 +169,11 @@ func (c *Client) ping(id int32) (version string, err error) {
 	resp, err := c.kgo.Broker(int(id)).Request(ctx, req)
 	if err != nil {
 		if late(ctx, err) {
-			return "", fmt.Errorf("no answer within %v: %w", most, context.DeadlineExceeded)
+			return "", fmt.Errorf("hangs: no answer within %v: %w", most, context.DeadlineExceeded)
+		}
+		var dial *net.OpError
+		if errors.As(err, &dial) && dial.Op == "dial" {
+			return "", fmt.Errorf("does not answer: %w", dial.Err)
 		}
 		return "", c.why(ctx, err)
 	}

@@ -102,6 +102,29 @@ func TestOneThatIsSlowKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
+// TestOneThatHangs takes connections and says nothing on them: it is told of, and the others are listed in full, also what
+// any of them may be asked for.
+func TestOneThatHangs(t *testing.T) {
+	f, _ := cluster(t, 3, "orders")
+	hold(t, f, 1, int16(kmsg.ApiVersions))
+	c, err := Connect(t.Context(), f.ListenAddrs()[:1], Options{Timeout: 4 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for _, b := range settled(t, c) {
+		if hangs := b.ID == 1; b.Alive == hangs || errors.Is(b.Err, context.DeadlineExceeded) != hangs {
+			t.Errorf("broker %d: alive %v, %v", b.ID, b.Alive, b.Err)
+		}
+	}
+	if _, err := c.Quorum(t.Context()); err != nil {
+		t.Errorf("asked of any: %v", err)
+	}
+	if _, err := c.BrokerConfig(t.Context(), 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("configs of the one that hangs: %v", err)
+	}
+}
+
 // TestShape reads from the metadata what partitions lack, and which brokers are gone.
 func TestShape(t *testing.T) {
 	rack := "a"

@@ -101,9 +101,13 @@ func (c *Cluster) refresh(ctx context.Context) error {
 	ctx, done := c.bound(ctx)
 	defer done()
 	begin := time.Now()
-	req := kmsg.NewPtrMetadataRequest() // nil topics: all
-	resp, err := req.RequestWith(ctx, c.kgo)
-	if err == nil && resp.Version == 0 {
+	got, err := c.anyone(ctx, hedgeMetadata, func() kmsg.Request { return kmsg.NewPtrMetadataRequest() }) // nil topics: all
+	resp, ok := got.(*kmsg.MetadataResponse)
+	switch {
+	case err != nil:
+	case !ok:
+		err = fmt.Errorf("metadata: answered by %T", got)
+	case resp.Version == 0:
 		err = errors.New("its brokers are too old: Kafka 1.0 or later is spoken here")
 	}
 	if err != nil {

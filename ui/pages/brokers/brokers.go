@@ -56,6 +56,7 @@ type brokers struct {
 	rows      []int
 	racks     bool // a broker has one, so that there is a column for it
 	loaded    bool
+	heard     time.Time // when the listing came
 	err       error
 	filter    page.Filter
 	sorted    column
@@ -158,6 +159,7 @@ func (p *brokers) take(l listing, err error) {
 		return
 	}
 	p.all, p.quorum, p.quorumErr, p.loaded = l.brokers, l.quorum, l.quorumErr, true
+	p.heard = p.Now()
 	p.voters.SetLen(int64(len(p.quorum)))
 	p.arrange()
 	if p.screen == quorumScreen && len(p.quorum) == 0 {

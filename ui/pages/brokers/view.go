@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/ui/kit"
@@ -241,8 +242,9 @@ func (p *brokers) quorumRow(i int64) kit.Row {
 	switch {
 	case n.Leader:
 	case n.CaughtUp >= 0:
-		caught = kit.Cell{Text: p.Clock.Ago(n.CaughtUp)}
-		if ago := p.Clock.Since(n.CaughtUp); n.Voter && ago > lateVoter {
+		ago := p.heard.Sub(time.UnixMilli(n.CaughtUp)) // of then: what is not asked meanwhile does not fall behind
+		caught = kit.Cell{Text: kit.Age(ago)}
+		if n.Voter && ago > lateVoter {
 			caught.Style = t.Warn
 		}
 	default:
