@@ -177,7 +177,7 @@ func TestRefused(t *testing.T) {
 	must(t, b.CreateTopic(t.Context(), model.TopicSpec{Name: "dated", Partitions: 1, Configs: []model.ConfigChange{{Name: "message.timestamp.type", Value: "LogAppendTime"}}}))
 	fill(t, a, "full", 0, 10, 1, "none")
 	fill(t, b, "full", 0, 10, 2, "none") // other records
-	b.cluster = connect(t, b.Address()) // one that knows the topics
+	b.cluster = connect(t, b.Address())  // one that knows the topics
 	src := files(t, true, a.dir)
 	active := model.Group{ID: "g", State: model.GroupEmpty, Offsets: []model.GroupOffset{commit(model.TopicPartition{Topic: "empty"}, 0)}}
 	m, err := b.cluster.JoinGroup(t.Context(), model.JoinRequest{Group: "g", Topics: []string{"empty"}})
