@@ -45,3 +45,16 @@ type ClientReader interface {
 	Clients(ctx context.Context) ([]Client, error) // by time of connecting
 	APIs(ctx context.Context) ([]APIStat, error)   // by key, those that were asked
 }
+
+// Refusal is a connection that was closed though its client did not end it, or could not authenticate.
+type Refusal struct {
+	At      int64  // ms
+	Address string // HOST:PORT, the client's end of the connection
+	Why     string // without what it had sent
+}
+
+// RefusalReader is the ability to tell who was not let in, or was sent away.
+type RefusalReader interface {
+	// Refused returns the last refusals, oldest first, and how many there were since the start.
+	Refused(ctx context.Context) (last []Refusal, all int64, err error)
+}

@@ -25,6 +25,14 @@ func (b *Broker) APIs(ctx context.Context) ([]model.APIStat, error) {
 	return b.server.APIs(ctx)
 }
 
+// Refused implements model.RefusalReader.
+func (b *Broker) Refused(ctx context.Context) (last []model.Refusal, all int64, err error) {
+	if b.server == nil {
+		return nil, 0, ctx.Err()
+	}
+	return b.server.Refused(ctx)
+}
+
 // tuned fills in what a server.properties says of the listener, where o does not.
 func tuned(o wire.Options, static map[string]string) wire.Options {
 	number := func(key string) int64 {

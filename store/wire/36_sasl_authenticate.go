@@ -57,6 +57,7 @@ func (c *conn) known(user string) {
 // fail ends an authentication: the connection is closed behind the answer.
 func (c *conn) fail(x *exchange, err error) {
 	c.sasl, c.bare, c.last = nil, false, true
+	c.s.refuse(c.nc.RemoteAddr().String(), fmt.Errorf("it could not authenticate by %s", x.mechanism))
 	if !errors.Is(err, errAuth) {
 		c.s.notice(fmt.Sprintf("authenticate %s by %s: %v", c.nc.RemoteAddr(), x.mechanism, err))
 	}

@@ -211,6 +211,19 @@ func (c *core) await(reached func() bool) {
 }
 
 // connections returns how many there are.
+// refusedFor returns why connections were refused.
+func (c *core) refusedFor() (why []string) {
+	c.t.Helper()
+	last, _, err := c.Refused(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, r := range last {
+		why = append(why, r.Address+": "+r.Why)
+	}
+	return why
+}
+
 func (c *core) connections() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -286,10 +286,10 @@ func TestSlowReader(t *testing.T) {
 	c.await(func() bool { return c.connections() == 1 })
 	c.await(func() bool {
 		c.dial().ask(kmsg.NewPtrFindCoordinatorRequest(), 3)
-		return len(c.Refusals()) > 0
+		return len(c.refusedFor()) > 0
 	})
 	sent.Wait()
-	if got := c.Refusals()[0]; !strings.Contains(got, "takes no answer") {
+	if got := c.refusedFor()[0]; !strings.Contains(got, "takes no answer") {
 		t.Errorf("refused for %s", got)
 	}
 }

@@ -111,7 +111,10 @@ func TestWhoMayConnect(t *testing.T) {
 			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 				t.Fatalf("%v, want %s", err, tc.want)
 			}
-			said := told.String() + strings.Join(c.Refusals(), "\n")
+			said := told.String() + strings.Join(c.refusedFor(), "\n")
+			if strings.Contains(tc.want, "FAILED") && !strings.Contains(said, "could not authenticate by "+tc.by) {
+				t.Errorf("nobody is told that it was refused: %q", said)
+			}
 			if err != nil {
 				said += err.Error()
 			}

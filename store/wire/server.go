@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,7 +88,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
-	refusals []string
+	refusals []model.Refusal
+	refused  int64 // how many there were
 	closed   bool
 	done     sync.WaitGroup
 }
@@ -148,6 +150,9 @@ func (s *Server) accept() {
 		}
 		c := newConn(s, nc)
 		if !s.add(c) {
+			if s.ctx.Err() == nil {
+				s.refuse(nc.RemoteAddr().String(), fmt.Errorf("there are %d connections already", s.o.MaxConns))
+			}
 			c.end()
 			_ = nc.Close() // there are too many, or the end has come
 			continue
@@ -209,15 +214,19 @@ func (s *Server) refuse(address string, err error) {
 	if len(s.refusals) == maxRefusals {
 		s.refusals = append(s.refusals[:0], s.refusals[1:]...)
 	}
-	s.refusals = append(s.refusals, fmt.Sprintf("%s: %v", address, err))
+	s.refusals = append(s.refusals, model.Refusal{At: time.Now().UnixMilli(), Address: address, Why: strings.TrimPrefix(err.Error(), errClose.Error()+": ")})
+	s.refused++
 	s.stats.moved.Store(true)
 }
 
-// Refusals returns why connections were closed that their clients did not end, the last few of them, oldest first.
-func (s *Server) Refusals() []string {
+// Refused implements model.RefusalReader.
+func (s *Server) Refused(ctx context.Context) (last []model.Refusal, all int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.refusals)
+	return slices.Clone(s.refusals), s.refused, nil
 }
 
 // Close stops accepting, answers what waits, and closes every connection. What is being served has closeWithin for it.

@@ -18,6 +18,8 @@ const second = "second"
 type listing struct {
 	clients []model.Client
 	apis    []model.APIStat
+	last    model.Refusal // the last that was refused; zero for none
+	refused int64         // how many were
 	info    model.Info
 }
 
@@ -31,6 +33,8 @@ type clients struct {
 	inside bool // the APIs have the screen and the keys
 	all    []model.Client
 	stats  []model.APIStat
+	last   model.Refusal
+	turned int64 // away
 	info   model.Info
 	rows   []int
 	loaded bool
@@ -76,6 +80,15 @@ func (p *clients) reload() tea.Cmd {
 		if l.apis, err = src.APIs(ctx); err != nil {
 			return l, err
 		}
+		if r, ok := whole.(model.RefusalReader); ok {
+			var list []model.Refusal
+			if list, l.refused, err = r.Refused(ctx); err != nil {
+				return l, err
+			}
+			if n := len(list); n > 0 {
+				l.last = list[n-1]
+			}
+		}
 		l.info, err = whole.Info(ctx)
 		return l, err
 	})
@@ -104,6 +117,7 @@ func (p *clients) take(l listing, err error) {
 		return
 	}
 	p.all, p.stats, p.info, p.loaded = l.clients, l.apis, l.info, true
+	p.last, p.turned = l.last, l.refused
 	p.apis.SetLen(int64(len(p.stats)))
 	if len(p.stats) == 0 {
 		p.inside = false

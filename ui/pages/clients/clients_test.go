@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -107,6 +108,7 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%q: %d rows, want %d", filter, len(p.rows), want)
 		}
 	}
+	p.SetFilter("zzz")
 	uitest.Contains(t, p.View(80, 24), "no client matches")
 	uitest.Fits(t, p)
 }
@@ -156,5 +158,31 @@ func BenchmarkView(b *testing.B) {
 	p := open(b, src)
 	for b.Loop() {
 		p.View(200, 60)
+	}
+}
+
+// guarded is a source that refuses clients.
+type guarded struct {
+	*uitest.Source
+	last []model.Refusal
+	all  int64
+}
+
+func (g guarded) Refused(context.Context) ([]model.Refusal, int64, error) { return g.last, g.all, nil }
+
+// TestRefused tells who could not come in, where that is all there is to be seen and where it is not.
+func TestRefused(t *testing.T) {
+	src := guarded{connected(), []model.Refusal{
+		{At: 1, Address: "10.0.0.1:1", Why: "an older one"},
+		{At: uitest.Now().UnixMilli() - 5000, Address: "10.0.0.9:4242", Why: "it could not authenticate by PLAIN\x1b"},
+	}, 33}
+	p := open(t, src)
+	uitest.Contains(t, p.View(80, 24), "33 refused, last 5 s ago: it could not authenticate by PLAIN", "(10.0.0.9:4242)", "billing-1", "APIs")
+	uitest.Fits(t, p)
+	src.Conns, src.APISet = nil, nil
+	uitest.Contains(t, open(t, src).View(80, 8), "nobody is connected", "33 refused")
+	src.all, src.last = 0, nil
+	if v := open(t, src).View(80, 24); strings.Contains(v, "refused") {
+		t.Errorf("nobody was refused: %s", v)
 	}
 }

@@ -12,5 +12,7 @@
 //   - The figures come by a timer of a second: rates move all the time, and a list that jumps is read by nobody.
 //   - What a client has shown of its delivery settings stands beside its name, because a producer with acks=0 is found
 //     by looking for it.
+//   - Who was refused is told in the last line, also when nobody is connected: a client with a wrong password is looked for
+//     here, and is in no list.
 //   - Rows keep their order while figures move: by the time of connecting, until the user sorts.
 package clients

@@ -24,7 +24,29 @@ func (p *clients) View(w, h int) string {
 		return kit.Block("", w, h)
 	case p.inside && h > 2:
 		return page.Rule(p.Theme, w, "APIs") + "\n" + p.apis.View(w, h-1, p.apiRow)
-	case len(p.stats) == 0 || h < minSplit:
+	}
+	if p.turned > 0 && h >= minRefused {
+		return kit.Block(p.tables(w, h-1), w, h-1) + "\n" + p.refusal(w)
+	}
+	return p.tables(w, h)
+}
+
+// minRefused is the least height at which the last refusal is told.
+const minRefused = 6
+
+// refusal tells who was refused last, and why.
+func (p *clients) refusal(w int) string {
+	ago := p.Clock.Ago(p.last.At)
+	if ago != "now" {
+		ago += " ago"
+	}
+	text := fmt.Sprintf("%s %s refused, last %s: %s (%s)", p.Theme.Glyphs.Bad, kit.Number(p.turned), ago, kit.Safe(p.last.Why, 200), kit.Safe(p.last.Address, 60))
+	return p.Theme.Warn.Wrap(kit.Cut(text, w))
+}
+
+// tables draws the clients, and below them the APIs where there is room.
+func (p *clients) tables(w, h int) string {
+	if len(p.stats) == 0 || h < minSplit {
 		return p.upper(w, h)
 	}
 	lower := min(len(p.stats)+2, h/2)
@@ -125,6 +147,8 @@ func took(t *kit.Theme, d time.Duration) kit.Cell {
 	switch {
 	case d <= 0:
 		return kit.Cell{Text: t.Glyphs.None, Style: t.Dim}
+	case d < 5*time.Microsecond:
+		return kit.Cell{Text: "<0.01 ms"}
 	case d < 10*time.Millisecond:
 		return kit.Cell{Text: fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))}
 	case d < time.Second:
