@@ -4,12 +4,15 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // checks returns the folder of the checks by other clients.
@@ -22,33 +25,78 @@ func checks(t *testing.T, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// check runs a script of checks and fails with those that failed.
+// check runs a script of checks, says what it says, and fails for each check that failed. What the script has started
+// ends with it, and it ends before the test's time does.
 func check(t *testing.T, script string, args ...string) {
 	t.Helper()
-	out, err := exec.Command(script, args...).CombinedOutput()
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	for _, l := range lines {
-		if !strings.HasPrefix(l, "ok ") {
+	ctx := t.Context()
+	if end, ok := t.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-ending))
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, script, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	end := func(s syscall.Signal) error { return syscall.Kill(-cmd.Process.Pid, s) }
+	cmd.Cancel = func() error { return end(syscall.SIGTERM) }
+	cmd.WaitDelay = ending / 2
+	begin := time.Now()
+	out, err := cmd.CombinedOutput()
+	if cmd.Process != nil {
+		_ = end(syscall.SIGKILL) // as a rule there is nobody
+	}
+	passed := 0
+	for l := range strings.Lines(string(out)) {
+		switch l = strings.TrimRight(l, "\n"); {
+		case strings.HasPrefix(l, "ok "):
+			passed++
+		case strings.HasPrefix(l, "FAIL "):
+			t.Error(l)
+		default:
 			t.Log(l)
 		}
 	}
-	if err != nil {
-		t.Errorf("%s: %v: %s", filepath.Base(script), err, lines[len(lines)-1])
+	name := filepath.Base(script)
+	if ctx.Err() != nil {
+		t.Errorf("%s has not ended in time, after %d checks that passed", name, passed)
 	}
+	if err != nil {
+		t.Errorf("%s %s: %v", name, strings.Join(args, " "), err)
+	}
+	t.Logf("%s: %.0f s", name, time.Since(begin).Seconds())
 }
 
-// TestKafkaClients has other people's clients use the broker: kcat and librdkafka, Python, JavaScript, Go, Java, Kafka's
-// own tools.
+// ending is how long before the test's end checks are ended.
+const ending = 30 * time.Second
+
+// TestKafkaClients has other people's clients use a broker: kcat and librdkafka, Python, JavaScript, Go, Java, Kafka's own
+// tools; and has others be hostile to it.
 func TestKafkaClients(t *testing.T) {
 	dir := checks(t, "clients")
-	server, address := newWorld(t).serve()
-	check(t, filepath.Join(dir, "clients"), address)
-	check(t, filepath.Join(dir, "hostile"), address, strconv.Itoa(server.cmd.Process.Pid))
+	t.Parallel()
+	clients := filepath.Join(dir, "clients")
+	check(t, clients, "set-up") // one after the other: they share the package manager
+	if t.Failed() {
+		return
+	}
+	for _, client := range []string{"java", "kafka-cli", "kcat", "confluent-kafka", "kafka-python", "aiokafka", "kafkajs", "sarama", "franz-go"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			_, address := newWorld(t).serve()
+			check(t, clients, address, client)
+		})
+	}
+	t.Run("hostile", func(t *testing.T) {
+		t.Parallel()
+		server, address := newWorld(t).serve()
+		check(t, filepath.Join(dir, "hostile"), address, strconv.Itoa(server.cmd.Process.Pid))
+	})
 }
 
 // TestClientLibrarySuite runs franz-go's own tests against the broker.
 func TestClientLibrarySuite(t *testing.T) {
 	dir := checks(t, "clients")
+	t.Parallel()
 	_, address := newWorld(t).serve()
 	check(t, filepath.Join(dir, "kgo-suite"), address, "5000")
 }
@@ -57,8 +105,9 @@ func TestClientLibrarySuite(t *testing.T) {
 // its reason, and nothing else may.
 func TestAnswersAsKafka(t *testing.T) {
 	dir := checks(t, "wireprobe")
+	t.Parallel()
 	_, address := newWorld(t).serve()
-	probe := exec.Command("go", "run", ".", "-addr", address)
+	probe := exec.CommandContext(t.Context(), "go", "run", ".", "-addr", address)
 	probe.Dir = dir
 	var errs bytes.Buffer
 	probe.Stderr = &errs
