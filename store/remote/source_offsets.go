@@ -292,12 +292,16 @@ func (c *Cluster) fillIn(ctx context.Context, topics []*topicMeta) {
 	if len(tps) == 0 {
 		return
 	}
-	ctx, done := c.within(ctx, min(patience, c.o.Timeout))
+	wait := c.o.Timeout
+	if !c.o.Still {
+		wait = min(wait, patience)
+	}
+	ctx, done := c.within(ctx, wait)
 	defer done()
 	c.measure(ctx, tps)
 }
 
-// bounds returns a partition's offsets as they are now.
+// endsNow returns a partition's offsets as they are now.
 func (c *Cluster) endsNow(ctx context.Context, tp model.TopicPartition) (ends, error) {
 	if _, _, err := c.find(ctx, tp); err != nil {
 		return ends{}, err
