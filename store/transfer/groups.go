@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/strata-kafka/strata/model"
 )
@@ -41,7 +42,7 @@ func (c *Copy) planGroups(ctx context.Context, p *model.CopyPlan) (why []string,
 		case g.Active():
 			note(&row.Note, "it is active on the source: what it commits until the records are copied counts")
 		}
-		there, err := c.to.Group(ctx, id)
+		there, err := c.there(ctx, id)
 		switch {
 		case errors.Is(err, model.ErrNoGroup):
 		case err != nil:
@@ -59,6 +60,20 @@ func (c *Copy) planGroups(ctx context.Context, p *model.CopyPlan) (why []string,
 		p.Groups = append(p.Groups, row)
 	}
 	return why, nil
+}
+
+// there asks for a group on the other side. A cluster that has never had one makes the topic of groups when it is first asked,
+// and cannot answer until that is there; so it is asked a few times.
+func (c *Copy) there(ctx context.Context, id string) (g model.Group, err error) {
+	for wait := 100 * time.Millisecond; ; wait *= 2 {
+		g, err = c.to.Group(ctx, id)
+		if err == nil || errors.Is(err, model.ErrNoGroup) || ctx.Err() != nil || wait > 3*time.Second {
+			return g, err
+		}
+		if perr := pause(ctx, wait); perr != nil {
+			return g, perr
+		}
+	}
 }
 
 // committed is what a group has committed, by partition.
@@ -135,7 +150,7 @@ func (j *job) group(ctx context.Context, id string) ([]model.CopiedOffset, error
 	if err := j.w.Commit(ctx, id, commits); err != nil {
 		return rows, err
 	}
-	there, err := j.to.Group(ctx, id)
+	there, err := j.there(ctx, id)
 	if err != nil {
 		return rows, fmt.Errorf("read back: %w", err)
 	}

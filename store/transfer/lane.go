@@ -100,12 +100,8 @@ func (l *lane) retry(ctx context.Context, cause error) error {
 	if l.tries++; l.tries > l.c.o.Patience {
 		return fmt.Errorf("tried %d times: %w", l.tries, cause)
 	}
-	wait := time.NewTimer(min(50*time.Millisecond<<min(l.tries, 10), 5*time.Second))
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := pause(ctx, min(50*time.Millisecond<<min(l.tries, 10), 5*time.Second)); err != nil {
+		return err
 	}
 	for i := range l.flying {
 		l.flying[i].answer = l.w.SendBatch(ctx, l.tp, l.flying[i].b.buf)
@@ -124,4 +120,16 @@ type producer struct {
 // sequence is that of the batch which is to lie at an offset.
 func (p *producer) sequence(partition int32, offset int64) int32 {
 	return int32((offset - p.Starts[partition]) & math.MaxInt32)
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
