@@ -157,14 +157,14 @@ func (r *root) views() []view {
 		{"2", page.Groups, "groups", nil},
 		{"3", page.Tail, "tail", need(tails, "this source cannot be followed")},
 		{"4", page.Search, "search", need(searches, "this source cannot be searched")},
-		{"5", page.Check, "check", files(verifies, "this source has no files to check", "strata DIR checks the log directory of one of its brokers")},
+		{"5", page.Check, "check", files(verifies, "this source has no files to check", "strata DIR checks one of its brokers' files")},
 		{"6", page.Journal, "journal", func() string {
 			if j, ok := r.src.(model.JournalReason); ok && resets {
 				return j.WhyNoJournal()
 			}
 			return need(resets, "offsets cannot be reset on this source, so that there is no journal")()
 		}},
-		{"7", page.Overview, "overview", files(inspects, "this source is no log directory", "B shows the log directories of its brokers")},
+		{"7", page.Overview, "overview", files(inspects, "this source is no log directory", "B shows its brokers' log directories")},
 		{"8", page.Disk, "disk", need(segments || nodes, "this source shows no files")},
 		{"9", page.Clients, "clients", r.owners(clients, "no Kafka client connects to this source")},
 		{"0", page.Delivery, "delivery", need(delivers, "this source cannot show deliveries: it runs no broker of its own")},

@@ -199,8 +199,8 @@ func guess(r *kmsg.ApiVersionsResponse) string {
 	switch {
 	case strings.HasPrefix(g, "unknown custom version at least "):
 		g = "like " + strings.TrimPrefix(g, "unknown custom version at least ")
-	case strings.HasPrefix(g, "unknown"):
-		return ""
+	case strings.HasPrefix(g, "unknown"), strings.HasPrefix(g, "between"), strings.HasPrefix(g, "not even"):
+		return "" // what is no Kafka knows some requests of one version and some of another
 	}
 	words := strings.Fields(g)
 	for i, w := range words {

@@ -70,7 +70,7 @@ func (p *batches) whyNotWhole() string {
 
 func (p *batches) whyNoVerify() string {
 	if _, ok := p.Src.(model.Verifier); !ok {
-		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files")
 	}
 	return p.whyNone()
 }

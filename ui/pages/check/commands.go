@@ -27,7 +27,7 @@ func (p *check) Commands() []page.Command {
 
 func (p *check) whyNoFiles() string {
 	if p.src == nil {
-		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files")
 	}
 	return ""
 }

@@ -63,7 +63,7 @@ func rank(s model.Severity) int {
 
 func (p *check) View(w, h int) string {
 	if p.src == nil {
-		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers"), "esc goes back")
+		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files"), "esc goes back")
 	}
 	body := h - headLines
 	if body < 1 {

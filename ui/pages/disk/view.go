@@ -47,7 +47,7 @@ func (p *disk) View(w, h int) string {
 	case !p.loaded && p.err != nil:
 		return kit.Problem(p.Theme, w, h, p.err.Error(), "ctrl-r reads it again, esc goes back")
 	case p.level() == "segment" && p.src == nil:
-		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files", "brokers tell no more than the size of a partition"), "esc goes back")
+		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files", "brokers tell a partition's size and no more"), "esc goes back")
 	case !p.loaded && p.load.Slow():
 		return kit.Empty(p.Theme, w, h, "adding up the sizes", "the biggest comes first")
 	case !p.loaded:
@@ -203,7 +203,7 @@ func (p *disk) whyNoAlter() string {
 
 func (p *disk) whyNoVerify() string {
 	if _, ok := p.Src.(model.Verifier); !ok {
-		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files")
 	}
 	return p.whyNone()
 }

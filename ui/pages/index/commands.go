@@ -40,7 +40,7 @@ func (p *index) whyNone() string {
 
 func (p *index) whyNoVerify() string {
 	if _, ok := p.Src.(model.Verifier); !ok {
-		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files")
 	}
 	return ""
 }

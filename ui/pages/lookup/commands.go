@@ -38,7 +38,7 @@ func (p *lookup) focus(typed bool) func() tea.Cmd {
 
 func (p *lookup) whyNoFiles() string {
 	if p.src == nil {
-		return page.NoFiles(p.Src, "this source shows no files to look into", "r on a partition shows its records, where o finds an offset or a time")
+		return page.NoFiles(p.Src, "this source shows no files to look into", "r on a partition, then o finds an offset or a time")
 	}
 	return ""
 }

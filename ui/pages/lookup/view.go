@@ -15,7 +15,7 @@ const (
 
 func (p *lookup) View(w, h int) string {
 	if p.src == nil {
-		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files to look into", "r on a partition shows its records, where o finds an offset or a time"), "esc goes back")
+		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files to look into", "r on a partition, then o finds an offset or a time"), "esc goes back")
 	}
 	if h <= headLines {
 		return kit.Block(p.head(w), w, h)

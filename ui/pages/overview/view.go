@@ -30,7 +30,7 @@ func (p *overview) fit(w int) {
 func (p *overview) View(w, h int) string {
 	switch {
 	case p.src == nil:
-		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source is no log directory", "B shows the log directories of its brokers"), "strata DIR opens one; esc goes back")
+		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source is no log directory", "B shows its brokers' log directories"), "strata DIR opens one; esc goes back")
 	case !p.loaded && p.err != nil:
 		return kit.Problem(p.Theme, w, h, p.err.Error(), "ctrl-r reads it again, esc goes back")
 	case !p.loaded && p.load.Slow():
@@ -120,7 +120,7 @@ func (p *overview) Commands() []page.Command {
 
 func (p *overview) whyNoDirectory() string {
 	if p.src == nil {
-		return page.NoFiles(p.Src, "this source is no log directory", "B shows the log directories of its brokers")
+		return page.NoFiles(p.Src, "this source is no log directory", "B shows its brokers' log directories")
 	}
 	return ""
 }
@@ -134,7 +134,7 @@ func (p *overview) whyNone() string {
 
 func (p *overview) whyNoVerify() string {
 	if _, ok := p.Src.(model.Verifier); !ok {
-		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files")
 	}
 	return ""
 }

@@ -42,7 +42,9 @@ func (p *partitions) detail(w int) string {
 	r, ok := p.at()
 	style, text := p.Theme.Warn, p.note(&r)
 	switch {
-	case r.Err != nil || p.headless(&r):
+	case p.headless(&r):
+		style, text = p.Theme.Bad, text+": it can be neither read nor written"
+	case r.Err != nil:
 		style = p.Theme.Bad
 	case text == "":
 		style = p.Theme.Dim
@@ -106,7 +108,7 @@ func (p *partitions) headless(r *model.Partition) bool {
 func (p *partitions) note(r *model.Partition) string {
 	switch {
 	case p.headless(r):
-		return "no leader: it can be neither read nor written"
+		return "no leader"
 	case r.Err != nil:
 		return r.Err.Error()
 	case r.State == model.Future:

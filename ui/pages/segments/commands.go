@@ -108,14 +108,14 @@ func (p *segments) whyNone() string {
 
 func (p *segments) whyNoFiles() string {
 	if p.src == nil {
-		return page.NoFiles(p.Src, "this source shows no files to look into", "r shows the records, where o finds an offset or a time")
+		return page.NoFiles(p.Src, "this source shows no files to look into", "r, then o finds an offset or a time")
 	}
 	return ""
 }
 
 func (p *segments) whyNoVerify() string {
 	if !page.Able[model.Verifier](p.Src) {
-		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files")
 	}
 	return p.whyNone()
 }

@@ -55,14 +55,14 @@ func (p *topics) whyNoAdmin() string {
 
 func (p *topics) whyNoVerify() string {
 	if _, ok := p.Src.(model.Verifier); !ok {
-		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks the log directory of one of its brokers")
+		return page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files")
 	}
 	return ""
 }
 
 func (p *topics) whyNoOverview() string {
 	if _, ok := p.Src.(model.Inspector); !ok {
-		return page.NoFiles(p.Src, "this source is no log directory", "B shows the log directories of its brokers")
+		return page.NoFiles(p.Src, "this source is no log directory", "B shows its brokers' log directories")
 	}
 	return ""
 }

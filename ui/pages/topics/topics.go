@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -126,6 +127,9 @@ func (p *topics) Status() string {
 	}
 	if n := p.table.Marks(); n > 0 {
 		s = kit.Number(int64(n)) + " marked · " + s
+	}
+	if t, ok := p.at(); ok && t.Note != "" && !strings.Contains(p.table.Shown(), "NOTE") {
+		s = kit.Safe(t.Note, 60) + " · " + s // the column had no room
 	}
 	return s
 }

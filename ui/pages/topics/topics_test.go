@@ -399,6 +399,25 @@ func many(n int) *uitest.Source {
 	return src
 }
 
+// TestNoteWithoutItsColumn is said on the status line, where a narrow screen has no room for the column.
+func TestNoteWithoutItsColumn(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	src.TopicSet[2].Note = "6 partitions under-replicated"
+	p := open(t, uitest.Env(t, src), page.Open{})
+	p.table.Select("orders")
+	for w, want := range map[int]bool{80: true, 200: false} {
+		uitest.Fit(t, p.View(w, 20), w, 20)
+		if got := strings.HasPrefix(p.Status(), "6 partitions under-replicated · "); got != want {
+			t.Errorf("at %d cells: %q", w, p.Status())
+		}
+	}
+	p.table.Select("payments")
+	p.View(80, 20)
+	if strings.Contains(p.Status(), "under-replicated") {
+		t.Error(p.Status())
+	}
+}
+
 func BenchmarkView(b *testing.B) {
 	p := open(b, uitest.Env(b, many(10_000)), page.Open{})
 	for b.Loop() {
