@@ -198,7 +198,7 @@ func tableKeys(path []string) []string {
 }
 
 func (t *profileTOML) secretInside() bool {
-	return t.SASL != nil && (t.SASL.Password != "" || t.SASL.Secret != "") || t.Registry != nil && t.Registry.Password != ""
+	return t.SASL != nil && (t.SASL.Password != "" || t.SASL.Secret != "") || t.Registry != nil && (t.Registry.Password != "" || strings.Contains(t.Registry.URL, "@"))
 }
 
 // profile makes a profile of a table. What is wrong with it is its Err.

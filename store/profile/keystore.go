@@ -54,17 +54,16 @@ func (j *jks) u32() uint64 {
 	return 0
 }
 
-func (j *jks) text() string {
-	n := j.take(2)
-	if n == nil {
-		return ""
+// skipText passes over a text with its length before it.
+func (j *jks) skipText() {
+	if n := j.take(2); n != nil {
+		_ = j.take(uint64(binary.BigEndian.Uint16(n)))
 	}
-	return string(j.take(uint64(binary.BigEndian.Uint16(n))))
 }
 
 func (j *jks) cert(version uint64) []byte {
 	if version == 2 {
-		_ = j.text() // X.509
+		j.skipText() // X.509
 	}
 	return j.take(j.u32())
 }
@@ -89,7 +88,7 @@ func readJKS(b []byte, password, keyPassword string) (holding, error) {
 	version, count := j.u32(), j.u32()
 	for ; count > 0 && !j.bad; count-- {
 		tag := j.u32()
-		_ = j.text()  // alias
+		j.skipText()  // alias
 		_ = j.take(8) // date
 		switch tag {
 		case 1:

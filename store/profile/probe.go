@@ -51,7 +51,7 @@ func (p Profile) Test(ctx context.Context, tell func(Step)) error {
 		t.step(Step{Name: "settings", Target: p.Name, What: err.Error(), Next: "mend the profile" + from(p.From)})
 		return t.end(ctx)
 	}
-	t.step(Step{Name: "settings", Target: p.Name, OK: true, What: p.Security()})
+	t.step(Step{Name: "settings", Target: p.Name, OK: true, What: p.Security() + p.inTheClear()})
 	t.a = a
 	for _, addr := range a.Brokers {
 		if t.enter(ctx, addr) {
@@ -59,6 +59,20 @@ func (p Profile) Test(ctx context.Context, tell func(Step)) error {
 		}
 	}
 	return t.end(ctx)
+}
+
+// inTheClear says what others on the network can read; "" for nothing that matters.
+func (p Profile) inTheClear() string {
+	if p.TLS != nil || p.SASL == nil {
+		return ""
+	}
+	switch p.SASL.Mechanism {
+	case "PLAIN":
+		return "; the password goes unencrypted: add a table tls"
+	case "OAUTHBEARER":
+		return "; the token goes unencrypted: add a table tls"
+	}
+	return ""
 }
 
 func from(path string) string {

@@ -72,6 +72,10 @@ func (r *reader) take(x property) error {
 	for k := range r.setters {
 		names = append(names, k)
 	}
+	if !isKey(x.key) {
+		r.p.Warnings = append(r.p.Warnings, fmt.Sprintf("%s, line %d: this begins with no key; does the line before go on here?", r.p.From, x.line))
+		return nil
+	}
 	text := fmt.Sprintf("line %d: nobody knows the key %s", x.line, x.key)
 	if ns := model.Nearest(x.key, names); len(ns) > 0 {
 		text += "; near are " + strings.Join(ns, ", ")
@@ -83,6 +87,11 @@ func (r *reader) take(x property) error {
 	}
 	r.p.Warnings = append(r.p.Warnings, r.p.From+", "+text)
 	return nil
+}
+
+// isKey reports whether a word looks like a key. What does not may be a piece of a secret, and is not to be shown.
+func isKey(s string) bool {
+	return len(s) <= 80 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
 
 // isLines reports whether keys are there that only librdkafka knows.

@@ -20,9 +20,7 @@ type reader struct {
 	protocol string
 	sasl     SASL
 	tls      TLS
-	user     string // of the registry
-	method   string // sasl.oauthbearer.method
-	secret   bool   // there is one in the file
+	secret   bool // there is one in the file
 }
 
 // setters returns what each key of Java's and of librdkafka's clients sets.
@@ -58,6 +56,12 @@ func setters() map[string]func(*reader, Secret) error {
 	clientID := text(func(r *reader) *string { return &r.sasl.ClientID })
 	clientSecret := hidden(func(r *reader) *Credential { return &r.sasl.Secret })
 	none := func(*reader, Secret) error { return nil }
+	always := func(set func(*reader, Secret)) func(*reader, Secret) error {
+		return func(r *reader, v Secret) error {
+			set(r, v)
+			return nil
+		}
+	}
 	return map[string]func(*reader, Secret) error{
 		"bootstrap.servers":    setBrokers,
 		"metadata.broker.list": setBrokers,
@@ -72,8 +76,8 @@ func setters() map[string]func(*reader, Secret) error {
 		"sasl.login.callback.handler.class":                 none,
 		"sasl.client.callback.handler.class":                none,
 		"enable.sasl.oauthbearer.unsecure.jwt":              setUnsecured,
-		"sasl.oauthbearer.config":                           setPrincipal,
-		"sasl.oauthbearer.method":                           text(func(r *reader) *string { return &r.method }),
+		"sasl.oauthbearer.config":                           always(setPrincipal),
+		"sasl.oauthbearer.method":                           setMethod,
 		"sasl.oauthbearer.client.id":                        clientID,
 		"sasl.oauthbearer.client.credentials.client.id":     clientID,
 		"sasl.oauthbearer.client.secret":                    clientSecret,
@@ -103,9 +107,9 @@ func setters() map[string]func(*reader, Secret) error {
 		"ssl.engine.location":                               unheeded,
 		"ssl.engine.id":                                     unheeded,
 		"ssl.engine.factory.class":                          unheeded,
-		"schema.registry.url":                               setRegistry,
-		"basic.auth.user.info":                              setRegistryUser,
-		"schema.registry.basic.auth.user.info":              setRegistryUser,
+		"schema.registry.url":                               always(setRegistry),
+		"basic.auth.user.info":                              always(setRegistryUser),
+		"schema.registry.basic.auth.user.info":              always(setRegistryUser),
 	}
 }
 
@@ -158,13 +162,12 @@ func setUnsecured(r *reader, v Secret) error {
 	return nil
 }
 
-func setPrincipal(r *reader, v Secret) error {
+func setPrincipal(r *reader, v Secret) {
 	for _, f := range strings.Fields(v.Reveal()) {
 		if k, s, ok := strings.Cut(f, "="); ok && k == "principal" && s != "" {
 			r.sasl.Unsecured = s
 		}
 	}
-	return nil
 }
 
 func setExtensions(r *reader, v Secret) error {
@@ -189,22 +192,29 @@ func unheeded(*reader, Secret) error {
 	return fmt.Errorf("%w: strata cannot do this, and does not connect as if it had not been asked for", model.ErrInvalid)
 }
 
-func setRegistry(r *reader, v Secret) error {
+func setRegistry(r *reader, v Secret) {
 	if r.p.Registry == nil {
 		r.p.Registry = &Registry{}
 	}
 	r.p.Registry.URL = strings.TrimSpace(v.Reveal())
-	return nil
 }
 
-func setRegistryUser(r *reader, v Secret) error {
+func setRegistryUser(r *reader, v Secret) {
 	user, password, _ := strings.Cut(v.Reveal(), ":")
 	if r.p.Registry == nil {
 		r.p.Registry = &Registry{}
 	}
 	r.p.Registry.User, r.p.Registry.Password = user, Credential{Text: Hide(password)}
 	r.secret = true
-	return nil
+}
+
+// setMethod takes how librdkafka gets tokens: default is by whoever calls it, which here is a token that nobody has signed.
+func setMethod(_ *reader, v Secret) error {
+	switch strings.ToLower(strings.TrimSpace(v.Reveal())) {
+	case "default", "oidc":
+		return nil
+	}
+	return fmt.Errorf("%w: want default or oidc", model.ErrInvalid)
 }
 
 // finish puts together what was gathered.
