@@ -135,7 +135,7 @@ func (a *app) testProfile(c *cobra.Command, args []string) error {
 			s.toJSON(&o)
 			_, _ = a.out.Write(o.line()) // its error stays in a.out
 		} else {
-			s.print(a)
+			_, _ = a.out.WriteString(s.text()) // likewise
 		}
 		a.flush()
 	})
@@ -158,17 +158,19 @@ func (s *ProfileStep) toJSON(o *object) {
 	o.maybeStr("next", s.Next)
 }
 
-func (s *ProfileStep) print(a *app) {
+// text writes a step as one line, and what to do below it.
+func (s *ProfileStep) text() string {
 	sign := "ok  "
 	if !s.OK {
 		sign = "FAIL"
 	}
-	fmt.Fprintf(a.out, "%s  %-11s  %s", sign, s.Name, safe(s.Target))
+	line := fmt.Sprintf("%s  %-11s  %s", sign, s.Name, safe(s.Target))
 	if s.Target != "" {
-		fmt.Fprint(a.out, ": ")
+		line += ": "
 	}
-	fmt.Fprintln(a.out, safe(s.What))
+	line += safe(s.What) + "\n"
 	if s.Next != "" {
-		fmt.Fprintln(a.out, "                   "+safe(s.Next))
+		line += strings.Repeat(" ", 19) + safe(s.Next) + "\n"
 	}
+	return line
 }

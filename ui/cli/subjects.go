@@ -33,13 +33,13 @@ func (a *app) subjects(ctx context.Context, l model.SubjectLister) error {
 	}
 	var o object
 	for _, n := range names {
-		if !a.opts.json {
-			fmt.Fprintln(a.out, safe(n))
-			continue
+		line := []byte(safe(n) + "\n")
+		if a.opts.json {
+			o.reset()
+			o.str("subject", n)
+			line = o.line()
 		}
-		o.reset()
-		o.str("subject", n)
-		if _, err := a.out.Write(o.line()); err != nil {
+		if _, err := a.out.Write(line); err != nil {
 			return err
 		}
 	}
