@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -22,6 +23,7 @@ import (
 // consumer of committed records must be given what our read side shows. Without kafkaEnv our own recovery is held
 // against what appending has written, in the same way.
 func TestKafkaTakesOver(t *testing.T) {
+	t.Parallel()
 	ours, theirs := t.TempDir(), t.TempDir()
 	writeAll(t, ours)
 	script := os.Getenv(kafkaEnv)
@@ -214,16 +216,17 @@ func (k kafka) run(args ...string) string {
 	return string(out)
 }
 
+// freePort returns a port of the loopback interface that was free a moment ago, and that the system gives to nobody who
+// asks for any.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := fmt.Sprint(15000 + rand.IntN(15000))
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("no port is free")
+	return ""
 }

@@ -23,6 +23,7 @@ import (
 // Kafka's dump tool reads what ours has left, and a broker takes it over and gives a consumer the same records. Without
 // kafkaEnv only our read side looks at it.
 func TestKafkaCleansAlike(t *testing.T) {
+	t.Parallel()
 	before, ours := t.TempDir(), t.TempDir()
 	topics := map[string]map[string]string{
 		"once":  {"cleanup.policy": "compact", "segment.bytes": "1048576", "min.cleanable.dirty.ratio": "0.01"},

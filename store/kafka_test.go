@@ -25,6 +25,7 @@ const kafkaEnv = "STRATA_KAFKA"
 // records, restarts, a crash, preallocation. The read side checks every byte of it, and where kafkaEnv is set Kafka's
 // own dump tool does, and must find nothing to complain about.
 func TestKafkaFinds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeAll(t, dir)
 	files := map[string][]string{}

@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -24,15 +25,19 @@ type broker struct {
 	killed bool
 }
 
-// freePort returns a port of the loopback interface that was free a moment ago.
+// freePort returns a port of the loopback interface that was free a moment ago, and that the system gives to nobody who
+// asks for any.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 15000 + rand.IntN(15000)
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 func startKafka(t *testing.T) *broker {
@@ -94,6 +99,7 @@ func sortedLines(s string) string {
 // TestBesideALiveBroker reads a running broker's own directory, and holds what is read against what the broker's own
 // tools say; then the broker is killed, and it is read again.
 func TestBesideALiveBroker(t *testing.T) {
+	t.Parallel()
 	b := startKafka(t)
 	w := newWorld(t)
 	dir := filepath.Join(b.dir, "data")
