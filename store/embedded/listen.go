@@ -63,10 +63,14 @@ func (o Options) place(b layout.Broker) (place, error) {
 	if err != nil {
 		return p, fmt.Errorf("%w --listen %q: want HOST:PORT, as %s", model.ErrInvalid, p.listen, defaultAddress)
 	}
-	if p.security.Safe() {
-		return p, nil
+	err = loopback(p.listen, host)
+	if err == nil || !p.security.Safe() {
+		return p, err
 	}
-	return p, loopback(p.listen, host)
+	if gap := p.security.gap(); gap != "" && errors.Is(err, model.ErrInvalid) {
+		p.notices = append(p.notices, p.listen+": "+gap)
+	}
+	return p, nil
 }
 
 // fromProperties takes the place from the server.properties. One listener is served; the others are told.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/strata-kafka/strata/model"
 	"github.com/strata-kafka/strata/store"
+	"github.com/strata-kafka/strata/store/layout"
 	"github.com/strata-kafka/strata/store/wire"
 )
 
@@ -186,5 +187,50 @@ func TestClientsOfTheProperties(t *testing.T) {
 	}
 	if n := b.Engine.Notices(); len(n) != 0 {
 		t.Errorf("notices %q", n)
+	}
+}
+
+// TestGaps tells what other machines are let in by that asks less than they could be asked.
+func TestGaps(t *testing.T) {
+	for name, tc := range map[string]struct {
+		listen string
+		s      Security
+		want   string // "" for no notice
+	}{
+		"loopback, asking nothing":   {"127.0.0.1:0", Security{}, ""},
+		"loopback, SASL":             {"127.0.0.1:0", Security{SASL: true}, ""},
+		"outside, TLS alone":         {"0.0.0.0:0", Security{Cert: "c"}, "asks nobody"},
+		"outside, SASL alone":        {":0", Security{SASL: true}, "passwords"},
+		"outside, SCRAM alone":       {":0", Security{SASL: true, Mechanisms: []string{"SCRAM-SHA-256"}}, "records cross"},
+		"outside, SASL and TLS":      {":0", Security{SASL: true, Cert: "c"}, ""},
+		"outside, mutual TLS":        {":0", Security{Cert: "c", ClientCA: "ca"}, ""},
+		"outside, mutual TLS + SASL": {":0", Security{SASL: true, Cert: "c", ClientCA: "ca"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Dir: t.TempDir(), Listen: tc.listen, Security: tc.s}
+			b, err := o.broker()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := o.place(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(p.notices, "\n"); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+				t.Errorf("notices %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestClientAuthOfTheProperties is asked for also where the certificate is given by hand.
+func TestClientAuthOfTheProperties(t *testing.T) {
+	s := Security{Cert: "by hand"}
+	if err := s.take("SSL", layout.Secured{ClientAuth: true, Truststore: "ca"}); err != nil || s.ClientCA != "ca" || s.Cert != "by hand" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	s = Security{Cert: "by hand"}
+	if err := s.take("SASL_SSL", layout.Secured{ClientAuth: true}); !errors.Is(err, model.ErrInvalid) {
+		t.Errorf("without a truststore: %v", err)
 	}
 }

@@ -40,19 +40,35 @@ func (s *Security) take(protocol string, b layout.Secured) error {
 			return fmt.Errorf("%w sasl.enabled.mechanisms %s: want some of %s", model.ErrInvalid, strings.Join(b.Mechanisms, ","), strings.Join(wire.Mechanisms(), ","))
 		}
 	}
-	if (protocol == "SSL" || protocol == "SASL_SSL") && s.Cert == "" {
+	if protocol != "SSL" && protocol != "SASL_SSL" {
+		return nil
+	}
+	if s.Cert == "" {
 		if b.Keystore == "" {
 			return fmt.Errorf("%w: it wants TLS, and there is no ssl.keystore.location with ssl.keystore.type=PEM", model.ErrInvalid)
 		}
 		s.Cert = b.Keystore
-		if b.ClientAuth {
-			if b.Truststore == "" {
-				return fmt.Errorf("%w: ssl.client.auth is required, and there is no ssl.truststore.location with ssl.truststore.type=PEM", model.ErrInvalid)
-			}
-			s.ClientCA = b.Truststore
+	}
+	if b.ClientAuth && s.ClientCA == "" {
+		if b.Truststore == "" {
+			return fmt.Errorf("%w: ssl.client.auth is required, and there is no ssl.truststore.location with ssl.truststore.type=PEM", model.ErrInvalid)
 		}
+		s.ClientCA = b.Truststore
 	}
 	return nil
+}
+
+// gap says what is not safe about letting other machines in like this; "" for nothing.
+func (s Security) gap() string {
+	switch {
+	case !s.SASL && s.ClientCA == "":
+		return "other machines can reach it, and whoever does may do everything: TLS alone asks nobody who they are; add --sasl or --tls-client-ca"
+	case s.SASL && s.Cert == "" && (s.Mechanisms == nil || slices.Contains(s.Mechanisms, "PLAIN")):
+		return "other machines can reach it, and passwords and records cross the network in the clear; add --tls-cert"
+	case s.Cert == "":
+		return "other machines can reach it, and records cross the network in the clear; add --tls-cert"
+	}
+	return ""
 }
 
 // tls returns what connections are encrypted with, nil for nothing. Errors wrap model.ErrInvalid.
