@@ -108,6 +108,12 @@ type Counter interface {
 	Count(ctx context.Context, topics []string) error
 }
 
+// LagCounter is the ability to make the lags of a group exact that are estimated because much is unread. It returns when
+// they are; asked for the group again, its reader tells them.
+type LagCounter interface {
+	CountLag(ctx context.Context, group string) error
+}
+
 // Searcher is the ability to find records. It tells of hits and progress one at a time, not concurrently; tell
 // returns false to stop.
 type Searcher interface {

@@ -56,6 +56,9 @@ func (l ledger) CountBetween(ctx context.Context, tp model.TopicPartition, from,
 	case from >= to:
 		return model.Exactly(0), nil
 	case to-from > countOffsets:
+		if n, ok, err := l.c.remembered(ctx, tp, from, to); err != nil || ok {
+			return model.Exactly(n), err
+		}
 		return model.About(to - from), nil
 	}
 	n, err := l.c.countRun(ctx, tp, from, to)

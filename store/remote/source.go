@@ -31,6 +31,7 @@ type Cluster struct {
 	table   *table
 	seen    map[model.TopicPartition]ends
 	facts   map[string]topicFacts
+	exact   map[model.TopicPartition]exactRun
 	trouble string // why the metadata could not be asked for at the last try; "" when it could
 	reader  *kgo.Client
 }

@@ -465,3 +465,31 @@ func TestListing40000PartitionsIsOneRequest(t *testing.T) {
 	}
 	t.Logf("40,000 partitions in %v, requests %v", took, asked)
 }
+
+func TestALagIsCountedWhenAskedFor(t *testing.T) {
+	c := holey(t, 300, 1000)
+	tp := model.TopicPartition{Topic: "state"}
+	ctx := t.Context()
+	if err := c.Commit(ctx, "billing", []model.Commit{{TopicPartition: tp, Offset: 1500, LeaderEpoch: -1}}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := c.Group(ctx, "billing")
+	if err != nil || g.Lag != model.About(300_001-1500) {
+		t.Fatalf("%+v, %v", g.Lag, err)
+	}
+	if err := c.CountLag(ctx, "billing"); err != nil {
+		t.Fatal(err)
+	}
+	if g, err = c.Group(ctx, "billing"); err != nil || g.Lag != model.Exactly(298) {
+		t.Errorf("counted: %+v, %v", g.Lag, err)
+	}
+	if err := c.Commit(ctx, "billing", []model.Commit{{TopicPartition: tp, Offset: 10_500, LeaderEpoch: -1}}); err != nil {
+		t.Fatal(err)
+	}
+	if g, err = c.Group(ctx, "billing"); err != nil || g.Lag != model.Exactly(289) {
+		t.Errorf("the group has moved on: %+v, %v", g.Lag, err)
+	}
+	if err := c.CountLag(ctx, "bill"); !errors.Is(err, model.ErrNoGroup) {
+		t.Error(err)
+	}
+}

@@ -26,6 +26,7 @@ func (p *group) Commands() []page.Command {
 		{Key: page.Bind("D", "delete group"), Off: p.whyNoReset, Run: p.ask},
 		{Key: page.Bind("T", "reset this topic only"), Off: p.whyNoTopicReset, Run: p.resetTopic, Quiet: true},
 		{Key: page.Bind("t", "tail this topic"), Off: p.whyNoTail, Run: p.tail, Quiet: true},
+		{Key: page.Bind("#", "count lags exactly"), Off: p.whyNoCount, Run: p.count, Quiet: true},
 		{Key: page.Bind("tab", "members or offsets"), Off: p.whyNoMembers, Run: p.turn, Quiet: true},
 		{Key: page.Bind("s", "sort"), Run: p.nextSort, Quiet: true},
 		{Key: page.Bind("S", "turn the order"), Run: p.turnOrder, Quiet: true},
@@ -39,6 +40,29 @@ func (p *group) whyNone() string {
 		return "there is no partition here"
 	}
 	return ""
+}
+
+func (p *group) whyNoCount() string {
+	if _, ok := p.Src.(model.LagCounter); !ok {
+		return "the lags are exact here, or become so by themselves"
+	}
+	return ""
+}
+
+// count makes the lags exact that are estimated.
+func (p *group) count() tea.Cmd {
+	c, ok := p.Src.(model.LagCounter)
+	if !ok {
+		return nil
+	}
+	return p.counter.Start(p.Ctx, func(ctx context.Context) (lagsCounted, error) { return lagsCounted{}, c.CountLag(ctx, p.id) })
+}
+
+func (p *group) counted(err error) tea.Cmd {
+	if err != nil {
+		return page.Say(page.Bad, "counting: "+kit.Safe(err.Error(), 200))
+	}
+	return tea.Batch(page.Say(page.Good, "counted"), p.reload())
 }
 
 func (p *group) whyNoRecords() string {

@@ -24,6 +24,9 @@ const (
 	maxMeters = 2000
 )
 
+// lagsCounted is what comes of counting the lags.
+type lagsCounted struct{}
+
 // undoable is the journal entry that u takes back; 0 for none.
 type undoable uint64
 
@@ -33,10 +36,11 @@ type deleted struct{}
 // group is the page. Invariants: rows holds indexes into g.Offsets, and offsets' Len is len(rows).
 type group struct {
 	page.Env
-	id   string
-	load page.Loader[model.Group]
-	find page.Slot[undoable]
-	drop page.Slot[deleted]
+	id      string
+	load    page.Loader[model.Group]
+	find    page.Slot[undoable]
+	counter page.Slot[lagsCounted]
+	drop    page.Slot[deleted]
 
 	table   kit.Table // the offsets
 	members kit.Table
@@ -93,13 +97,16 @@ func (p *group) focus(upper bool) {
 }
 
 func (p *group) Title() string { return kit.Safe(p.id, 100) }
-func (p *group) Busy() bool    { return p.load.Slow() || p.find.Slow() || p.drop.Slow() }
+func (p *group) Busy() bool {
+	return p.load.Slow() || p.find.Slow() || p.drop.Slow() || p.counter.Slow()
+}
 func (p *group) Init() tea.Cmd { return tea.Batch(p.reload(), p.arm()) }
 
 func (p *group) Close() {
 	p.load.Cancel()
 	p.find.Cancel()
 	p.drop.Cancel()
+	p.counter.Cancel()
 }
 
 func (p *group) arm() tea.Cmd { return page.Send(page.TickIn{After: time.Second, ID: second}) }
@@ -135,6 +142,10 @@ func (p *group) Update(msg tea.Msg) tea.Cmd {
 	case page.Result[undoable]:
 		if p.find.Owns(msg) {
 			return p.found(msg.Val, msg.Err)
+		}
+	case page.Result[lagsCounted]:
+		if p.counter.Owns(msg) {
+			return p.counted(msg.Err)
 		}
 	case page.Result[deleted]:
 		if p.drop.Owns(msg) {
