@@ -37,6 +37,12 @@
 //     much there is to read no broker tells: progress is in offsets, and the bytes are estimated from those read.
 //   - Lags of up to 50,000 offsets are counted, others estimated: counting means to have all batches sent.
 //   - Undoing a reset needs to know who committed since; a cluster does not tell, and so there is no journal of resets.
+//   - A broker is asked itself whether it lives, bounded on its own, and a listing waits a moment only: what is late is known
+//     the next time. A hang of one must not look like a hang of all.
+//   - What any broker can answer is asked of another when the first is slow (anyone): kgo asks one, and a broker that takes
+//     connections and says nothing would cost the whole timeout.
+//   - The controller is the leader of the metadata quorum: in KRaft the controller that Metadata names is any broker.
+//   - Brokers that have gone are found by the replicas that are assigned to them, and as fenced ones where that is told.
 //   - A Member commits what its caller has done with, never what was merely fetched, and holds rebalances off between the
 //     two: at least once, and twice only after a failure.
 package remote

@@ -80,6 +80,19 @@ func (o *object) list(n string, vs []string) {
 	o.b = append(o.b, ']')
 }
 
+// ids writes an array of the ids of brokers.
+func (o *object) ids(n string, ids []int32) {
+	o.name(n)
+	o.b = append(o.b, '[')
+	for i, id := range ids {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = strconv.AppendInt(o.b, int64(id), 10)
+	}
+	o.b = append(o.b, ']')
+}
+
 // bytes writes null, a string where v is UTF-8, and else nothing under n but the bytes under b64.
 func (o *object) bytes(n, b64 string, v []byte) {
 	switch {
@@ -177,6 +190,11 @@ func partitionJSON(o *object, p *model.Partition) []byte {
 	o.failure(p.Err)
 	if p.State != model.Live {
 		o.str("state", p.State.String())
+	}
+	if len(p.Replicas) > 1 {
+		o.ids("replicas", p.Replicas)
+		o.ids("isr", p.ISR)
+		o.ids("offline", p.Offline)
 	}
 	return o.line()
 }

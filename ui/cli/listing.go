@@ -188,6 +188,9 @@ func partitionNote(p *model.Partition) string {
 	if p.Err != nil {
 		notes = append(notes, p.Err.Error())
 	}
+	if p.Leader >= 0 && len(p.ISR) < len(p.Replicas) {
+		notes = append(notes, fmt.Sprintf("%d of %d in sync", len(p.ISR), len(p.Replicas)))
+	}
 	return strings.Join(notes, ": ")
 }
 
