@@ -306,7 +306,7 @@ func (j *job) expired(t *model.CopyTopic) (keep bool) {
 	}
 	switch {
 	case whole > 0:
-		j.notice(fmt.Sprintf("%s is kept without retention: %s=%d would delete %d records at once, %d partitions whole; strata topic alter sets it", t.To, retentionMS, ms, old, whole))
+		j.notice(fmt.Sprintf("%s is kept without retention: %s=%d would delete %d records at once, and all of %s; strata topic alter sets it", t.To, retentionMS, ms, old, plural(whole, "partition")))
 	case old > 0:
 		j.notice(fmt.Sprintf("%s: %d records are older than its retention (%s=%d), which deletes them soon", t.To, old, retentionMS, ms))
 	}
@@ -343,4 +343,12 @@ func (j *job) finish(ctx context.Context) error {
 	}
 	slices.Sort(j.res.Topics)
 	return nil
+}
+
+// plural is a number of things.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

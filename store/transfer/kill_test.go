@@ -184,6 +184,39 @@ func TestLossy(t *testing.T) {
 	}
 }
 
+// late is a writer that loses the first request to each partition.
+type late struct {
+	transfer.Writer
+	mu   sync.Mutex
+	seen map[model.TopicPartition]bool
+}
+
+func (l *late) SendBatch(ctx context.Context, tp model.TopicPartition, batch []byte) func() (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.seen[tp] {
+		l.seen[tp] = true
+		return func() (int64, error) { return model.Unknown, lost{} }
+	}
+	return l.Writer.SendBatch(ctx, tp, batch)
+}
+
+// TestFirstLost loses the first batch: no later one may take its place, though a broker takes any sequence of a producer that
+// it does not know.
+func TestFirstLost(t *testing.T) {
+	a := many(t, 40)
+	b := start(t, t.TempDir())
+	src := files(t, true, a.dir)
+	target := to(b.cluster)
+	target.Writer = &late{Writer: b.cluster, seen: map[model.TopicPartition]bool{}}
+	good(t, transferred(t, src, target, model.CopyQuery{Topics: []string{"t"}, Configs: true}, transfer.Options{}))
+	out := files(t, true, b.dir)
+	for p := range int32(2) {
+		tp := model.TopicPartition{Topic: "t", Partition: p}
+		equal(t, src, out, tp, tp)
+	}
+}
+
 // TestIntruder has somebody else write to the topic while it is copied: the copy ends, and says so.
 func TestIntruder(t *testing.T) {
 	a := many(t, 100)

@@ -14,6 +14,9 @@ import (
 // The sequence of a batch is where it must come to lie, counted from the producer's first offset. So the broker itself
 // refuses what would lie anywhere else, and knows again what it has already.
 //
+// The first batch goes alone: of a producer that it does not know yet a broker takes any sequence, so that a second one would
+// be taken in the place of a first one that was lost.
+//
 // Invariants:
 //   - flying are in order, and lie behind each other from m.end on
 type lane struct {
@@ -26,6 +29,7 @@ type lane struct {
 	store    *buffers
 	flying   []flight
 	end      int64 // offset behind the last one in flying
+	known    bool  // the broker has taken a batch of this producer
 	tries    int
 }
 
@@ -39,7 +43,7 @@ type flight struct {
 func (l *lane) run(ctx context.Context, src *stream) error {
 	l.end = l.m.end
 	for {
-		for len(l.flying) < l.c.o.InFlight {
+		for len(l.flying) < l.room() {
 			b, err := src.next(ctx)
 			if err != nil {
 				return err
@@ -60,6 +64,14 @@ func (l *lane) run(ctx context.Context, src *stream) error {
 	}
 }
 
+// room is how many batches may be on their way.
+func (l *lane) room() int {
+	if l.known {
+		return l.c.o.InFlight
+	}
+	return 1
+}
+
 // add sends a batch behind all others.
 func (l *lane) add(ctx context.Context, b *batch) error {
 	f := flight{b: b, at: l.end}
@@ -77,8 +89,9 @@ func (l *lane) land(ctx context.Context) error {
 	base, err := f.answer()
 	switch {
 	case err == nil && base != f.at && base != model.Unknown:
-		return fmt.Errorf("%w: what is for offset %d went to %d: somebody else writes to the topic", model.ErrRefused, f.at, base)
+		return l.astray(f, base)
 	case err == nil:
+		l.known = true
 		l.flying, l.tries = append(l.flying[:0], l.flying[1:]...), 0
 		l.m.add(f.b, f.b.n)
 		l.landed(f.b)
@@ -92,10 +105,16 @@ func (l *lane) land(ctx context.Context) error {
 	return l.retry(ctx, err)
 }
 
+func (l *lane) astray(f flight, base int64) error {
+	return fmt.Errorf("%w: what is for offset %d went to %d: somebody else writes to the topic", model.ErrRefused, f.at, base)
+}
+
 // retry sends all again that is on its way, once it is known what has come of each: a broker takes none twice.
 func (l *lane) retry(ctx context.Context, cause error) error {
 	for _, f := range l.flying[1:] {
-		_, _ = f.answer() // it is told again
+		if base, err := f.answer(); err == nil && base != f.at && base != model.Unknown { // all else is told again
+			return l.astray(f, base)
+		}
 	}
 	if l.tries++; l.tries > l.c.o.Patience {
 		return fmt.Errorf("tried %d times: %w", l.tries, cause)

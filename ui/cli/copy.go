@@ -151,6 +151,11 @@ func (a *app) copyWith(ctx context.Context, c model.Copier, q model.CopyQuery, a
 		a.warn("this is a plan; nothing was written. Add --apply to apply it")
 		return nil
 	}
+	for i := range p.Topics {
+		if n := p.Topics[i].Note; n != "" {
+			a.warn(p.Topics[i].From + ": " + n)
+		}
+	}
 	began := a.now()
 	m := a.copyMeter()
 	res, err := c.Apply(ctx, p, m.show)
