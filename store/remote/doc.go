@@ -43,6 +43,10 @@
 //     connections and says nothing would cost the whole timeout.
 //   - The controller is the leader of the metadata quorum: in KRaft the controller that Metadata names is any broker.
 //   - Brokers that have gone are found by the replicas that are assigned to them, and as fenced ones where that is told.
+//   - What may not write is held to it next to the network (guard), by API key and on each connection, TLS inside: whatever
+//     makes a request, now or in a later version of kgo, goes through there. Only what is known to read passes.
+//   - A cluster that is only read is another type (Reading), because an ability is found by assertion: keys grey out by
+//     themselves.
 //   - A Member commits what its caller has done with, never what was merely fetched, and holds rebalances off between the
 //     two: at least once, and twice only after a failure.
 package remote

@@ -109,8 +109,11 @@ func afterHeader(req []byte, flexible bool) ([]byte, bool) {
 // writing returns an error where the cluster is only to be read. It spares the way to the guard, and says what it was
 // that may not be done.
 func (c *Client) writing(what string) error {
-	if c.o.ReadOnly {
-		return fmt.Errorf("%s: %w", what, model.ErrReadOnly)
+	switch {
+	case !c.o.ReadOnly:
+		return nil
+	case c.o.Profile.Name != "":
+		return fmt.Errorf("%s: %w, as its profile %s says", what, model.ErrReadOnly, c.o.Profile.Name)
 	}
-	return nil
+	return fmt.Errorf("%s: %w", what, model.ErrReadOnly)
 }

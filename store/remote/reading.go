@@ -11,6 +11,7 @@ type abilities interface {
 	model.Tailer
 	model.Searcher
 	model.Counter
+	model.LagCounter
 	model.ConfigReader
 	model.BrokerReader
 	model.AccessReader
