@@ -43,7 +43,8 @@ func (c *Cluster) addRun(ctx context.Context, p *model.Preview, tp model.TopicPa
 	if err != nil {
 		return err
 	}
-	s := model.Segment{TopicPartition: tp, Base: e.start, Last: before - 1, Records: n, Inflated: model.Unknown, IndexEntries: -1, Leaves: model.NoTime}
+	s := model.Segment{TopicPartition: tp, Base: e.start, Last: before - 1, Records: n, Inflated: model.Unknown, IndexEntries: -1,
+		FirstTimestamp: model.NoTime, LastTimestamp: model.NoTime, Leaves: model.NoTime}
 	c.mu.Lock()
 	if size, ok := c.facts[tp.Topic].sizes[tp.Partition]; ok && e.hw > e.start {
 		s.Bytes = int64(float64(size) * float64(before-e.start) / float64(e.hw-e.start))

@@ -334,9 +334,14 @@ func (p *truncate) View(w, h int) string {
 		return kit.Block("", w, h)
 	}
 	b := &p.bounds
-	head := page.Facts(t, w,
-		page.Fact{Name: "log start", Value: page.OffsetText(t, b.LogStart)}, page.Fact{Name: "end", Value: page.OffsetText(t, b.LogEnd)},
-		page.Fact{Value: page.Counted(t, b.Records, "record")}, page.Fact{Value: kit.BytesText(b.Bytes)}, page.Fact{Value: kit.Plural(b.Segments, "segment")})
+	facts := []page.Fact{
+		{Name: "log start", Value: page.OffsetText(t, b.LogStart)}, {Name: "end", Value: page.OffsetText(t, b.LogEnd)},
+		{Value: page.Counted(t, b.Records, "record")}, {Value: kit.BytesText(b.Bytes)},
+	}
+	if b.Segments >= 0 {
+		facts = append(facts, page.Fact{Value: kit.Plural(b.Segments, "segment")})
+	}
+	head := page.Facts(t, w, facts...)
 	var in kit.Line
 	in.Space(1).Add(t.Dim, "delete before ").Text(p.input.View(t, max(4, w-15), p.typing))
 	var verdict string
