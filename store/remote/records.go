@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -100,11 +101,14 @@ func (g *pageRead) place(from *int64) error {
 
 // chunk fetches the next chunk, and takes over the bounds that came with it.
 func (g *pageRead) chunk(from int64) (chunk, error) {
+	begin := time.Now()
 	k, err := g.c.fetch(g.ctx, g.cl, g.q.TP, from, g.size)
 	if err != nil {
 		return k, err
 	}
-	g.size = min(2*g.size, pageChunk)
+	if time.Since(begin) < quickBulk {
+		g.size = min(2*g.size, pageChunk)
+	}
 	if k.start >= 0 {
 		g.page.Start = k.start
 	}

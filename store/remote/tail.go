@@ -57,10 +57,11 @@ type tail struct {
 
 // cursor is where a tail is in a partition.
 type cursor struct {
-	id   [16]byte // of the topic
-	next int64
-	end  int64 // where reading ended at the last answer
-	back bool  // a backlog is wanted before next
+	id    [16]byte // of the topic
+	start int64
+	next  int64
+	end   int64 // where reading ended at the last answer
+	back  bool  // a backlog is wanted before next
 }
 
 // Tail implements model.Tailer. It reads without a group, so that nothing of it is left on the cluster.
@@ -87,6 +88,13 @@ func (c *Cluster) Tail(ctx context.Context, q model.TailQuery) (model.Tail, erro
 		return nil, err
 	}
 	t.ctx, t.stop = context.WithCancel(c.ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil { // Close waits for what has begun before it
+		t.stop()
+		t.kgo.Close()
+		return nil, model.ErrClosed
+	}
 	c.wg.Go(t.run)
 	return t, nil
 }
@@ -125,7 +133,7 @@ func (t *tail) place(ctx context.Context) error {
 	t.table = t.c.current()
 	for tp, want := range from {
 		e := at[tp]
-		k := &cursor{end: e.hw}
+		k := &cursor{start: e.start, end: e.hw}
 		if m := t.table.topics[tp.Topic]; m != nil {
 			k.id = m.id
 		}

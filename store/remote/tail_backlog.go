@@ -10,6 +10,9 @@ import (
 	"github.com/strata-kafka/strata/store/record"
 )
 
+// maxBacklog is how many partitions a backlog is read of.
+const maxBacklog = 64
+
 // backlog reads the newest records before the log ends, as many as the query asks for in all partitions together, in the
 // order of their times as far as partitions allow.
 func (t *tail) backlog() {
@@ -24,10 +27,8 @@ func (t *tail) backlog() {
 	var mu sync.Mutex
 	var lists [][]model.Record
 	slots := make(chan struct{}, 8)
-	for tp, k := range t.cursors {
-		if !k.back || k.next <= 0 {
-			continue
-		}
+	for _, tp := range t.recent() {
+		k := t.cursors[tp]
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -57,6 +58,26 @@ func (t *tail) backlog() {
 			return
 		}
 	}
+}
+
+// recent returns the partitions that a backlog is read of: all, or of very many those that were written to last.
+func (t *tail) recent() []model.TopicPartition {
+	var tps []model.TopicPartition
+	for tp, k := range t.cursors {
+		if k.back && k.next > k.start {
+			tps = append(tps, tp)
+		}
+	}
+	if len(tps) <= maxBacklog {
+		return tps
+	}
+	ctx, done := t.c.bound(t.ctx)
+	defer done()
+	at := t.c.list(ctx, tps, atNewest, 0)
+	slices.SortFunc(tps, func(a, b model.TopicPartition) int {
+		return cmp.Or(cmp.Compare(at[b].time, at[a].time), a.Compare(b))
+	})
+	return tps[:maxBacklog]
 }
 
 // matchesModel reports whether key, value or a header matches.
