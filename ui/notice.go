@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -26,10 +27,17 @@ func (r *root) busy() bool {
 	return ok && b.Busy()
 }
 
+// maxPending bounds the notices that wait to be said.
+const maxPending = 20
+
 // learn takes what the source says of itself; its notices are said once.
 func (r *root) learn(in model.Info) {
+	for _, n := range in.Notices {
+		if len(r.pending) < maxPending && !slices.Contains(r.info.Notices, n) {
+			r.pending = append(r.pending, n)
+		}
+	}
 	if r.info.Kind == "" {
-		r.pending = append(r.pending, in.Notices...)
 		if r.state.Source != in.Name {
 			r.state.Place = ""
 		}

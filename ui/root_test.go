@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -464,6 +466,26 @@ func TestNoticesFade(t *testing.T) {
 	}
 	if g.notice.Text == "" {
 		t.Error("an error fades before it was seen")
+	}
+}
+
+// TestNoticesThatComeLater are said as those of the start are: once each.
+func TestNoticesThatComeLater(t *testing.T) {
+	g := newRig(t, Options{})
+	in := g.info
+	g.pending = nil
+	in.Notices = append(slices.Clone(in.Notices), "the disk is full")
+	g.learn(in)
+	g.learn(in)
+	if !slices.Equal(g.pending, []string{"the disk is full"}) {
+		t.Errorf("pending %q", g.pending)
+	}
+	for i := range 100 {
+		in.Notices = append(slices.Clone(in.Notices), strconv.Itoa(i))
+		g.learn(in)
+	}
+	if len(g.pending) != maxPending {
+		t.Errorf("%d wait", len(g.pending))
 	}
 }
 

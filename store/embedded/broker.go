@@ -165,7 +165,10 @@ func (b *Broker) serve(o Options, at place, ln net.Listener) (err error) {
 	if wo.SASL, err = at.security.sasl(b.db.Users()); err != nil {
 		return err
 	}
-	wo.Notice = b.Note
+	wo.Notice = func(line string) {
+		b.Note(line)
+		b.Announce(model.Change{Info: true})
+	}
 	wo.Changed = func() { b.Announce(model.Change{Clients: true}) }
 	served := wire.Broker{
 		Engine: b.Engine, Admin: b, Groups: b.Service, Coordinator: b.coordinator, Txns: b.txns, Users: b.db.Users(),

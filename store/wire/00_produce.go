@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -116,9 +117,21 @@ func (s *Server) produceTo(c *call, t *produceTopic, part *producePart) {
 	a, err := l.Append(batch, partition.AppendOptions{Records: true, Guard: s.b.Txns})
 	if err != nil {
 		part.fail(l, err, gone)
+		if part.code == kerr.KafkaStorageError.Code {
+			s.cannotWrite(err)
+		}
 		return
 	}
 	part.base, part.time, part.logStart = a.First, a.Time, a.Start
+}
+
+// cannotWrite tells why producers are refused: they are told that something failed, and not what.
+func (s *Server) cannotWrite(err error) {
+	line := err.Error()
+	if errors.Is(err, syscall.ENOSPC) {
+		line = "the disk is full, producers are refused: " + line
+	}
+	s.notice(line)
 }
 
 // batch looks at how the records are put together, and returns the one batch that they must be.
