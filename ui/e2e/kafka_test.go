@@ -40,7 +40,7 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-func startKafka(t *testing.T) *broker {
+func startKafka(t *testing.T, configs ...string) *broker {
 	t.Helper()
 	script := os.Getenv("STRATA_KAFKA")
 	if script == "" {
@@ -49,8 +49,12 @@ func startKafka(t *testing.T) *broker {
 	b := &broker{t: t, script: script, dir: filepath.Join(t.TempDir(), "kafka")}
 	port := freePort(t)
 	b.addr = "127.0.0.1:" + strconv.Itoa(port)
+	controller := strconv.Itoa(freePort(t))
 	cmd := exec.Command(script, "start", b.dir, strconv.Itoa(port), "log.segment.bytes=1048576")
-	cmd.Env = append(os.Environ(), "KAFKA_CONTROLLER_PORT="+strconv.Itoa(freePort(t)), "KAFKA_HEAP=-Xmx400m")
+	for _, c := range configs {
+		cmd.Args = append(cmd.Args, strings.NewReplacer("{addr}", b.addr, "{controller}", "127.0.0.1:"+controller).Replace(c))
+	}
+	cmd.Env = append(os.Environ(), "KAFKA_CONTROLLER_PORT="+controller, "KAFKA_HEAP=-Xmx400m")
 	log, err := os.Create(filepath.Join(t.TempDir(), "start.log")) // not a pipe: the broker keeps it open
 	if err != nil {
 		t.Fatal(err)
