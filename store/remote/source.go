@@ -25,6 +25,7 @@ type Cluster struct {
 	groups *Groups
 	out    *changes
 	watch  *watcher
+	mail   mail
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex

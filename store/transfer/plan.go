@@ -146,7 +146,7 @@ func (c *Copy) planConfigs(ctx context.Context, q model.CopyQuery, t *model.Copy
 	if err != nil {
 		return "", err
 	}
-	if q.Resume && held(there) {
+	if held(there) { // it was made by a copy that was cut short, perhaps before its first record
 		return "", c.knownConfigs(ctx, t)
 	}
 	if other := differing(t.Configs, there); len(other) > 0 {
