@@ -33,31 +33,73 @@ const (
 
 // Brokers implements model.BrokerReader. It waits a moment for each broker's own answer, and gives for the late ones what
 // was known before: one that was never heard has neither Alive nor Err. Brokers that hold replicas and have left the
-// cluster are among them, with an Err that says so.
+// cluster are among them, with an Err that says so. Where none of them answers, those that were listed last are listed with
+// why.
 func (c *Client) Brokers(ctx context.Context) ([]model.Broker, error) {
 	ctx, done := c.bound(ctx)
 	defer done()
-	s, err := c.shape(ctx)
-	if err != nil {
+	last := c.nodes.listed()
+	out := last
+	s, err := c.shapeUnlessGone(ctx, ids(last))
+	switch {
+	case err == nil:
+		out = s.brokers()
+		c.nodes.list(out)
+	case len(last) == 0 || errors.Is(ctx.Err(), context.Canceled):
 		return nil, fmt.Errorf("brokers: %w", c.why(ctx, err))
-	}
-	out := s.brokers()
-	for i := range out {
-		c.nodes.seen(out[i].ID, out[i].Rack)
-	}
-	var ids []int32
-	for i := range out {
-		if out[i].Err == nil {
-			ids = append(ids, out[i].ID)
+	default:
+		for i := range out {
+			out[i].Controller = false // nobody tells
 		}
 	}
-	for id, n := range c.nodes.ask(ctx, c, ids) {
+	for id, n := range c.nodes.ask(c, ids(out)) {
 		if i, ok := slices.BinarySearchFunc(out, id, func(b model.Broker, id int32) int { return cmp.Compare(b.ID, id) }); ok {
 			b := &out[i]
 			b.Alive, b.Version, b.Bytes, b.Dirs, b.Err = n.alive, n.version, n.bytes, n.dirs, n.err
 		}
 	}
 	return out, nil
+}
+
+// shapeUnlessGone is shape, given up soon where none of the brokers that are known answers. They are asked besides.
+func (c *Client) shapeUnlessGone(ctx context.Context, known []int32) (shape, error) {
+	if len(known) == 0 {
+		return c.shape(ctx)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	waits := c.nodes.begin(c, known)
+	go func() { // ends with ctx
+		grace := time.NewTimer(pingWithin)
+		defer grace.Stop()
+		for _, w := range waits {
+			select {
+			case <-w:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-grace.C: // others may have come in their place, which the cluster has the time to tell
+		case <-ctx.Done():
+			return
+		}
+		if len(c.nodes.live()) == 0 {
+			stop()
+		}
+	}()
+	return c.shape(ctx)
+}
+
+// ids returns the ids of the brokers that can be asked.
+func ids(list []model.Broker) []int32 {
+	var out []int32
+	for i := range list {
+		if list[i].Err == nil {
+			out = append(out, list[i].ID)
+		}
+	}
+	return out
 }
 
 // shape is what the cluster says of its brokers and partitions.

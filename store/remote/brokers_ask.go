@@ -31,6 +31,7 @@ const (
 type nodes struct {
 	mu     sync.Mutex
 	by     map[int32]*node
+	last   []model.Broker   // as the cluster told of them last
 	racks  map[int32]string // of all that were ever seen: of one that has gone the metadata tells no more
 	closed bool
 	wg     sync.WaitGroup
@@ -51,13 +52,13 @@ type said struct {
 	err     error
 }
 
-// ask asks brokers, waits a moment, and returns what is known of each then. What is late is known the next time.
-func (n *nodes) ask(ctx context.Context, c *Client, ids []int32) map[int32]said {
+// begin asks brokers of which nobody asks already, and returns what is closed when each is done.
+func (n *nodes) begin(c *Client, ids []int32) (waits []chan struct{}) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.by == nil {
 		n.by = map[int32]*node{}
 	}
-	var waits []chan struct{}
 	for _, id := range ids {
 		x := n.by[id]
 		if x == nil {
@@ -76,10 +77,14 @@ func (n *nodes) ask(ctx context.Context, c *Client, ids []int32) map[int32]said 
 			waits = append(waits, x.asking)
 		}
 	}
-	n.mu.Unlock()
-	short, done := context.WithTimeout(ctx, settle)
+	return waits
+}
+
+// ask asks brokers, waits a moment, and returns what is known of each then. What is late is known the next time.
+func (n *nodes) ask(c *Client, ids []int32) map[int32]said {
+	short, done := context.WithTimeout(c.ctx, settle)
 	defer done()
-	for _, w := range waits {
+	for _, w := range n.begin(c, ids) {
 		select {
 		case <-w:
 		case <-short.Done():
@@ -92,6 +97,23 @@ func (n *nodes) ask(ctx context.Context, c *Client, ids []int32) map[int32]said 
 		out[id] = n.by[id].said
 	}
 	return out
+}
+
+// list keeps the brokers of a listing, without what they say themselves.
+func (n *nodes) list(brokers []model.Broker) {
+	for i := range brokers {
+		n.seen(brokers[i].ID, brokers[i].Rack)
+	}
+	n.mu.Lock()
+	n.last = slices.Clone(brokers)
+	n.mu.Unlock()
+}
+
+// listed returns the brokers of the last listing.
+func (n *nodes) listed() []model.Broker {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.last)
 }
 
 // learn asks one broker whether it lives, and then for its log directories.

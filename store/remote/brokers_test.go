@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/strata-kafka/strata/model"
 )
@@ -39,7 +40,7 @@ func TestBrokers(t *testing.T) {
 	}
 	led, controllers := 0, 0
 	for i, b := range list {
-		if !b.Alive || b.Err != nil || b.Address == "" || b.Version == "" || b.Hosted == 0 || b.Lagging != 0 || b.Bytes < 0 {
+		if !b.Alive || b.Err != nil || b.Address == "" || b.Hosted == 0 || b.Lagging != 0 || b.Bytes < 0 {
 			t.Errorf("broker %d: %+v", i, b)
 		}
 		led += b.Led
@@ -178,6 +179,13 @@ func TestVersion(t *testing.T) {
 	if got := guess(&kmsg.ApiVersionsResponse{}); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
+	exact := &kmsg.ApiVersionsResponse{}
+	kversion.V3_9_0().EachMaxKeyVersion(func(key, version int16) {
+		exact.ApiKeys = append(exact.ApiKeys, kmsg.ApiVersionsResponseApiKey{ApiKey: key, MaxVersion: version})
+	})
+	if got := guess(exact); got != "3.9" {
+		t.Errorf("of Kafka 3.9: %q", got)
+	}
 	odd := &kmsg.ApiVersionsResponse{ApiKeys: []kmsg.ApiVersionsResponseApiKey{{ApiKey: 0, MaxVersion: 1}, {ApiKey: 75, MaxVersion: 40}}}
 	if got := guess(odd); strings.Contains(got, "unknown") || strings.Contains(got, "v") {
 		t.Errorf("of what is no Kafka: %q", got)
@@ -223,6 +231,27 @@ func TestGone(t *testing.T) {
 	c.nodes.mu.Unlock()
 	if _, err := c.BrokerConfig(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "does not answer: connection refused") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAllGone lists the brokers that were there, with why each is not: what was said of them before must not stand as if
+// it were so.
+func TestAllGone(t *testing.T) {
+	f, c := cluster(t, 1, "orders")
+	settled(t, c)
+	f.Close()
+	list := settled(t, c)
+	for !slices.ContainsFunc(list, func(b model.Broker) bool { return !b.Alive }) { // the first answer may be from before
+		list = settled(t, c)
+	}
+	list = settled(t, c)
+	if len(list) != 3 {
+		t.Fatalf("%d brokers", len(list))
+	}
+	for _, b := range list {
+		if b.Alive || b.Err == nil || b.Controller || b.Address == "" {
+			t.Errorf("%+v", b)
+		}
 	}
 }
 

@@ -66,7 +66,11 @@ func (p *access) head(w int) string {
 func (p *access) upper(w, h int) string {
 	switch {
 	case p.got.aclErr != nil:
-		return kit.Problem(p.Theme, w, h, p.got.aclErr.Error(), "quotas do not need it: they stand below, tab gives them the screen")
+		next := "quotas do not need it: they stand below, tab gives them the screen"
+		if p.got.quotaErr != nil {
+			next = "ctrl-r asks again"
+		}
+		return kit.Problem(p.Theme, w, h, p.got.aclErr.Error(), next)
 	case len(p.got.acls) == 0:
 		return kit.Empty(p.Theme, w, h, "there is no access rule: what its brokers do without one decides (allow.everyone.if.no.acl.found)", "kafka-acls --add makes rules")
 	case len(p.rows) == 0:

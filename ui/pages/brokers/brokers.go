@@ -55,6 +55,7 @@ type brokers struct {
 	quorumErr error
 	rows      []int
 	racks     bool // a broker has one, so that there is a column for it
+	longest   int  // bytes of the longest address
 	loaded    bool
 	heard     time.Time // when the listing came
 	err       error
@@ -81,7 +82,7 @@ func New(env page.Env, _ page.Open) page.Page {
 	p.list.KeyOf = func(i int64) string { return strconv.Itoa(int(p.all[p.rows[i]].ID)) }
 	p.voters.KeyOf = func(i int64) string { return strconv.Itoa(int(p.quorum[i].ID)) }
 	p.settings.KeyOf = func(i int64) string { return p.configs[p.shown[i]].Name }
-	c, desc := page.ParseSort(env.Remembered("sort"), columns(true))
+	c, desc := page.ParseSort(env.Remembered("sort"), columns(true, 0))
 	p.sorted, p.desc = column(c), desc
 	p.setColumns()
 	p.dirs.Columns, p.voters.Columns, p.settings.Columns = dirColumns(), quorumColumns(), configColumns()

@@ -28,12 +28,12 @@ const (
 	colSize
 )
 
-// columns returns the table's columns. On a narrow screen they go from the highest Drop down; id, address, state and what
+// columns returns the table's columns; address is the length of the longest one. On a narrow screen they go from the highest Drop down; id, address, state and what
 // is out of sync remain.
-func columns(racks bool) []kit.Column {
+func columns(racks bool, address int) []kit.Column {
 	cols := []kit.Column{
 		colID:      {Name: "ID", Right: true, Min: 3},
-		colAddress: {Name: "ADDRESS", Grow: true, Min: 14, Max: 60},
+		colAddress: {Name: "ADDRESS", Grow: true, Min: max(14, min(address, 22)), Max: 60},
 		colRack:    {Name: "RACK", Min: 4, Max: 24, Drop: 4},
 		colState:   {Name: "STATE", Grow: true, Min: 12, Max: 60},
 		colVersion: {Name: "VERSION", Max: 16, Drop: 5},
@@ -78,23 +78,23 @@ func configColumns() []kit.Column {
 }
 
 func (p *brokers) setColumns() {
-	p.list.Columns = columns(p.racks)
+	p.list.Columns = columns(p.racks, p.longest)
 	p.list.Sorted, p.list.Desc = int(p.sorted)+1, p.desc
 }
 
 // arrange makes the rows anew: what is shown, and in which order.
 func (p *brokers) arrange() {
 	p.rows = p.rows[:0]
-	racks := p.racks
+	racks, longest := p.racks, p.longest
 	for i := range p.all {
 		b := &p.all[i]
-		racks = racks || b.Rack != ""
+		racks, longest = racks || b.Rack != "", max(longest, len(b.Address))
 		if p.screen == configScreen || p.filter.Match(strconv.Itoa(int(b.ID))) || p.filter.Match(b.Address) || p.filter.Match(b.Rack) || p.filter.Match(state(b)) {
 			p.rows = append(p.rows, i)
 		}
 	}
-	if racks != p.racks {
-		p.racks = racks
+	if racks != p.racks || longest != p.longest {
+		p.racks, p.longest = racks, longest
 		p.setColumns()
 	}
 	slices.SortStableFunc(p.rows, p.compare)
