@@ -242,9 +242,10 @@ func clockAt(ms int64) *clock {
 	return c
 }
 
+// newService counts however busy the machine is: what a short time for it does has tests of its own.
 func newService(t testing.TB, logs Logs, c *clock) *Service {
 	t.Helper()
-	s := New(openDB(t, DBOptions{}), logs, Options{Now: c.now, Who: "me@here"})
+	s := New(openDB(t, DBOptions{}), logs, Options{Now: c.now, Who: "me@here", ListBudget: time.Hour})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
