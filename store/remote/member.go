@@ -81,6 +81,8 @@ func (c *Client) JoinGroup(_ context.Context, r model.JoinRequest) (*Member, err
 	}
 	switch r.Protocol {
 	case "", "classic":
+		// Whatever the other members can: most clients know range, some cooperative-sticky alone.
+		opts = append(opts, kgo.Balancers(kgo.RangeBalancer(), kgo.RoundRobinBalancer(), kgo.StickyBalancer(), kgo.CooperativeStickyBalancer()))
 	case "consumer":
 		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 	default:
@@ -143,7 +145,24 @@ func (m *Member) Next(ctx context.Context) ([]model.Record, error) {
 		case fetches.IsClientClosed():
 			return nil, model.ErrClosed
 		}
-		fetches.EachError(func(topic string, p int32, err error) { m.trouble(topic, p, err) })
+		gone := map[string]bool{}
+		fetches.EachError(func(topic string, p int32, err error) {
+			m.trouble(topic, p, err)
+			if errors.Is(err, kerr.UnknownTopicID) {
+				gone[topic] = true
+			}
+		})
+		m.anew(gone)
+	}
+}
+
+// anew subscribes again to topics that were deleted: one made anew under the name has another id, which the client does
+// not ask for by itself.
+func (m *Member) anew(topics map[string]bool) {
+	for t := range topics {
+		m.kgo.AllowRebalance()
+		m.kgo.PurgeTopicsFromConsuming(t)
+		m.kgo.AddConsumeTopics(t)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 
 // conversation is the server's side of SCRAM (RFC 5802, RFC 7677), without channel binding.
 //
-// It is our own because of one client: librdkafka before 2.6.1 sends its nonce twice in the second message, which Kafka
-// lets pass and libraries do not.
+// It is our own because of one client: librdkafka before 2.6.1 sends its nonce twice in the second message. Libraries do
+// not take that, nor does Kafka 4.4; here it is let in, because the proof is over the message as it was sent.
 type conversation struct {
 	hash   func() hash.Hash
 	cred   groups.Credential

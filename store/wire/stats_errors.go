@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
 
 // isFailed reports whether an error code stands in a reply: at the top, or in one of its parts.
 func isFailed(r reply) bool {
@@ -41,17 +44,22 @@ func isFailed(r reply) bool {
 	return isGroupFailed(r)
 }
 
+// isStep reports whether a code only leads a member on in its group's rebalance.
+func isStep(code int16) bool {
+	return code == kerr.MemberIDRequired.Code || code == kerr.RebalanceInProgress.Code
+}
+
 // isGroupFailed is isFailed for what coordinators answer.
 func isGroupFailed(r reply) bool {
 	switch r := r.(type) {
 	case *kmsg.FindCoordinatorResponse:
 		return r.ErrorCode != 0 || some(r.Coordinators, func(k *kmsg.FindCoordinatorResponseCoordinator) bool { return k.ErrorCode != 0 })
 	case *kmsg.JoinGroupResponse:
-		return r.ErrorCode != 0
+		return r.ErrorCode != 0 && !isStep(r.ErrorCode)
 	case *kmsg.SyncGroupResponse:
-		return r.ErrorCode != 0
+		return r.ErrorCode != 0 && !isStep(r.ErrorCode)
 	case *kmsg.HeartbeatResponse:
-		return r.ErrorCode != 0
+		return r.ErrorCode != 0 && !isStep(r.ErrorCode)
 	case *kmsg.LeaveGroupResponse:
 		return r.ErrorCode != 0 || some(r.Members, func(m *kmsg.LeaveGroupResponseMember) bool { return m.ErrorCode != 0 })
 	case *kmsg.OffsetCommitResponse:

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -91,13 +93,34 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	if err != nil {
 		return errors.Join(err, src.Close())
 	}
-	for _, n := range info.Notices {
-		a.warn(n)
-	}
+	told := a.tell(nil, info.Notices)
 	fmt.Fprintf(a.out, "ready %s\n", info.Address)
 	if err := a.out.Flush(); err != nil {
 		return errors.Join(err, src.Close())
 	}
-	<-ctx.Done()
-	return src.Close()
+	news := time.NewTicker(noticesEvery)
+	defer news.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return src.Close()
+		case <-news.C:
+			if info, err := src.Info(ctx); err == nil {
+				told = a.tell(told, info.Notices)
+			}
+		}
+	}
+}
+
+// noticesEvery is how often strata serve looks for what there is to be said, as of a disk that is full.
+const noticesEvery = 2 * time.Second
+
+// tell prints the notices that were not told yet, and returns all of them.
+func (a *app) tell(told, notices []string) []string {
+	for _, n := range notices {
+		if !slices.Contains(told, n) {
+			a.warn(n)
+		}
+	}
+	return notices
 }
