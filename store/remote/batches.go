@@ -161,6 +161,15 @@ func (c *Cluster) NewProducer(ctx context.Context) (id int64, epoch int16, err e
 	return resp.ProducerID, resp.ProducerEpoch, nil
 }
 
+// TopicID returns a topic's id; "" from brokers that give none. ErrNoTopic.
+func (c *Cluster) TopicID(ctx context.Context, topic string) (string, error) {
+	m, err := c.topic(ctx, topic)
+	if err != nil {
+		return "", err
+	}
+	return m.idText(), nil
+}
+
 // CheckTopic says which configs a topic would have, and makes none. Brokers
 // before 2.4 do not tell. ErrExists, ErrInvalid.
 func (c *Cluster) CheckTopic(ctx context.Context, s model.TopicSpec) ([]model.ConfigEntry, error) {

@@ -20,7 +20,9 @@ type job struct {
 	w     Writer
 	parts []*part
 	store buffers
-	res   model.CopyResult
+	// journals are the files that keep the producers.
+	journals []string
+	res      model.CopyResult
 
 	mu    sync.Mutex // guards what follows, res.Faults, and the calls of tell
 	tell  func(model.CopyEvent)
@@ -338,9 +340,7 @@ func (j *job) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range j.plan.Topics {
-		j.forget(&j.plan.Topics[i])
-	}
+	j.forget()
 	slices.Sort(j.res.Topics)
 	return nil
 }

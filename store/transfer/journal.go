@@ -15,16 +15,34 @@ import (
 // entry is what is kept of the copy of a topic until it is done. It is no list of what was copied, which the other side
 // knows best, but says as whom it is written to.
 type entry struct {
-	From, To, Topic string
+	From, To, Topic string // in words, for whoever finds the file
+	ID              string // of the topic
 	Producer        producer
+}
+
+// identifier is the ability to say a topic's id, which no other topic has, in whatever cluster.
+type identifier interface {
+	TopicID(ctx context.Context, topic string) (string, error)
 }
 
 // producer returns the producer of a topic's copy: that of an earlier one that is resumed, so that what it may have on its
 // way still is known again when it comes, or a new one.
 func (j *job) producer(ctx context.Context, t *model.CopyTopic) (*producer, error) {
-	path := j.path(t)
+	id := ""
+	if i, ok := j.w.(identifier); ok && j.o.Journal != "" {
+		var err error
+		if id, err = i.TopicID(ctx, t.To); err != nil {
+			return nil, err
+		}
+	}
+	path := ""
+	if id != "" {
+		sum := sha256.Sum256([]byte(id))
+		path = filepath.Join(j.o.Journal, "copy-"+hex.EncodeToString(sum[:8])+".json")
+		j.journals = append(j.journals, path)
+	}
 	if j.plan.Query.Resume && path != "" {
-		if p := recall(path, t); p != nil {
+		if p := recall(path, id, t); p != nil {
 			return p, nil
 		}
 	}
@@ -39,7 +57,7 @@ func (j *job) producer(ctx context.Context, t *model.CopyTopic) (*producer, erro
 	if path == "" {
 		return p, nil
 	}
-	b, err := json.Marshal(entry{From: j.Copy.from.Name, To: j.Copy.to.Name, Topic: t.To, Producer: *p})
+	b, err := json.Marshal(entry{From: j.Copy.from.Name, To: j.Copy.to.Name, Topic: t.To, ID: id, Producer: *p})
 	if err != nil {
 		return nil, err
 	}
@@ -50,35 +68,26 @@ func (j *job) producer(ctx context.Context, t *model.CopyTopic) (*producer, erro
 }
 
 // recall reads the producer of an earlier copy; nil where there is none that fits.
-func recall(path string, t *model.CopyTopic) *producer {
+func recall(path, id string, t *model.CopyTopic) *producer {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
 	var e entry
-	if json.Unmarshal(b, &e) != nil || e.Topic != t.To {
+	if json.Unmarshal(b, &e) != nil || e.ID != id {
 		return nil
 	}
 	for _, cp := range t.Partitions {
 		if start, ok := e.Producer.Starts[cp.Partition]; !ok || start > cp.End {
-			return nil // the topic was made anew meanwhile
+			return nil
 		}
 	}
 	return &e.Producer
 }
 
-// path is the file of a topic's copy; "" for none.
-func (j *job) path(t *model.CopyTopic) string {
-	if j.o.Journal == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(j.Copy.to.Name + "\x00" + t.To))
-	return filepath.Join(j.o.Journal, "copy-"+hex.EncodeToString(sum[:8])+".json")
-}
-
 // forget removes what was kept: the copy is done. A file that stays does no harm.
-func (j *job) forget(t *model.CopyTopic) {
-	if path := j.path(t); path != "" {
+func (j *job) forget() {
+	for _, path := range j.journals {
 		_ = os.Remove(path)
 	}
 }
