@@ -12,6 +12,7 @@
 //	  ├ seen: offsets, measured by ListOffsets ── Partitions, and Topics as far as they are known
 //	  ├ watcher: asks again for what is in focus ── Changes
 //	  ├ fetch: one partition's batches as they lie ── Records, and by a kgo of its own Search, Count and lags
+//	  ├ mail: batches as they are, of several partitions in one Produce ── SendBatch
 //	  └ tail: a kgo of its own that consumes without a group
 //
 // # Why
