@@ -32,6 +32,34 @@ func (c *Cluster) ScanBounds(ctx context.Context, tp model.TopicPartition) (star
 	return e.start, max(e.lso, e.start), err
 }
 
+// TopicBounds returns what ScanBounds returns, of so many partitions of a topic from 0 on, by three requests to each leader.
+func (c *Cluster) TopicBounds(ctx context.Context, topic string, partitions int) (starts, stables []int64, err error) {
+	if err := c.begin(ctx); err != nil {
+		return nil, nil, err
+	}
+	tps := make([]model.TopicPartition, partitions)
+	for i := range tps {
+		tps[i] = model.TopicPartition{Topic: topic, Partition: int32(i)}
+		if _, _, err := c.find(ctx, tps[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	ctx, done := c.bound(ctx)
+	defer done()
+	got := c.measure(ctx, tps)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, fmt.Errorf("offsets of %s: %w", topic, c.why(ctx, err))
+	}
+	for _, tp := range tps {
+		e := got[tp]
+		if e.err != nil {
+			return nil, nil, fmt.Errorf("offsets of %s: %w", tp, e.err)
+		}
+		starts, stables = append(starts, e.start), append(stables, max(e.lso, e.start))
+	}
+	return starts, stables, nil
+}
+
 // scanned is what the reader ahead has for ScanBatches.
 type scanned struct {
 	k   chunk

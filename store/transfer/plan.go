@@ -112,19 +112,44 @@ func filled(t *model.CopyTopic) (n int64) {
 	return n
 }
 
+// measurer is the ability to measure many partitions at once, which a cluster has.
+type measurer interface {
+	// TopicBounds returns what ScanBounds returns, of so many partitions from 0 on.
+	TopicBounds(ctx context.Context, topic string, partitions int) (starts, stables []int64, err error)
+}
+
 // bounds asks where the logs of a topic begin and end.
 func (c *Copy) bounds(ctx context.Context, t *model.CopyTopic) error {
-	return each(ctx, 2*c.o.Parallel, len(t.Partitions), func(ctx context.Context, i int) (err error) {
+	from, to, err := c.measure(ctx, c.from.Reader, t.From, len(t.Partitions))
+	if err != nil {
+		return err
+	}
+	for i := range t.Partitions {
 		p := &t.Partitions[i]
-		p.Partition = int32(i)
-		if p.From, p.To, err = c.from.ScanBounds(ctx, model.TopicPartition{Topic: t.From, Partition: p.Partition}); err != nil {
-			return err
-		}
-		if !t.Create {
-			p.Start, p.End, err = c.to.ScanBounds(ctx, model.TopicPartition{Topic: t.To, Partition: p.Partition})
-		}
+		p.Partition, p.From, p.To = int32(i), from[i], to[i]
+	}
+	if t.Create {
+		return nil
+	}
+	if from, to, err = c.measure(ctx, c.to.Reader, t.To, len(t.Partitions)); err != nil {
+		return err
+	}
+	for i := range t.Partitions {
+		t.Partitions[i].Start, t.Partitions[i].End = from[i], to[i]
+	}
+	return nil
+}
+
+func (c *Copy) measure(ctx context.Context, r Reader, topic string, n int) (starts, stables []int64, err error) {
+	if m, ok := r.(measurer); ok {
+		return m.TopicBounds(ctx, topic, n)
+	}
+	starts, stables = make([]int64, n), make([]int64, n)
+	err = each(ctx, c.o.Parallel, n, func(ctx context.Context, i int) (err error) {
+		starts[i], stables[i], err = r.ScanBounds(ctx, model.TopicPartition{Topic: topic, Partition: int32(i)})
 		return err
 	})
+	return starts, stables, err
 }
 
 // planConfigs says which configs the topic is to have. why is not empty where it has one already that would spoil the copy.
