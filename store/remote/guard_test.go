@@ -317,7 +317,7 @@ func TestAReadingClusterHasNoAbilityToWrite(t *testing.T) {
 }
 
 // beside are the methods of a Cluster that a Reading does without, though they write nothing.
-var beside = []string{"PlanReset", "PlanUndo", "Journal", "WhyNoJournal", "PreviewDelete", "PreviewAlter", "CheckTopic", "Reading", "Ping", "TopicNames", "SetConfigs", "Racks"}
+var beside = []string{"PlanReset", "PlanUndo", "Journal", "WhyNoJournal", "PreviewDelete", "PreviewAlter", "CheckTopic", "Reading", "Ping", "TopicNames", "SetConfigs"}
 
 func is[T any](v any) bool {
 	_, ok := v.(T)

@@ -15,6 +15,7 @@ type abilities interface {
 	model.ConfigReader
 	model.BrokerReader
 	model.AccessReader
+	model.RackReader
 	model.TransactionReader
 	model.BatchScanner
 	model.Focuser
