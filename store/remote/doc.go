@@ -36,6 +36,8 @@
 //     page must not wait for a search.
 //   - A search reads on while it looks, in chunks that grow while the network is quick, and holds at most four of them. How
 //     much there is to read no broker tells: progress is in offsets, and the bytes are estimated from those read.
+//   - Batches that are sent as they are wait for those of other partitions once two requests are on their way: brokers take one
+//     of each partition in a request, and a request for each costs twice as much.
 //   - Lags of up to 50,000 offsets are counted, others estimated: counting means to have all batches sent.
 //   - Undoing a reset needs to know who committed since; a cluster does not tell, and so there is no journal of resets.
 //   - A broker is asked itself whether it lives, bounded on its own, and a listing waits a moment only: what is late is known

@@ -24,11 +24,14 @@
 //   - A batch's sequence is where it must come to lie, so that the broker refuses all that would come twice, or out of place,
 //     even from a process that was killed while its last requests were on their way: the one that resumes is the same
 //     producer, which is what the journal is for.
+//   - A journal is found by the topic's id, not by a name or an address, for a producer's id means something in one cluster only.
+//   - The first batch goes alone: a broker takes any sequence of a producer that it does not know, and so a second batch in the
+//     place of a first one that was lost.
 //   - Before a copy is resumed, what is there is compared with the source: records of anybody else are no beginning of it.
 //   - Verify compares both sides record by record and does not only compare their checksums: where the bytes of a batch are the same
-//     that costs nothing.
+//     only their checksum is to be computed.
 //   - A topic that is made here is kept without retention, compaction and LogAppendTime until it was verified: old records would
-//     be gone before they were all there.
+//     be gone before they were all there. It stays without retention where that would delete all of a partition at once.
 //   - The offsets of a group are read once the records are copied, so that they are as new as these.
 //   - A topic with records that is not resumed is refused: appending would be no copy.
 package transfer

@@ -161,12 +161,11 @@ func (a *app) copyWith(ctx context.Context, c model.Copier, q model.CopyQuery, a
 	res, err := c.Apply(ctx, p, m.show)
 	m.clear()
 	took := a.now().Sub(began)
+	if err != nil && len(res.Partitions) > 0 {
+		a.warn(fmt.Sprintf("%d records are copied; the same with --resume goes on. Topics that were made have no retention until then", res.Before+res.Records))
+	}
 	if err == nil {
 		err = a.printCopied(&res)
-	} else {
-		if len(res.Partitions) > 0 {
-			a.warn(fmt.Sprintf("%d records are copied; the same with --resume goes on. Topics that were made have no retention until then", res.Before+res.Records))
-		}
 	}
 	if err != nil {
 		return err
