@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"context"
+
 	"github.com/strata-kafka/strata/model"
 )
 
@@ -20,6 +22,13 @@ type abilities interface {
 	model.BatchScanner
 	model.Focuser
 	model.Profiled
+	copied
+}
+
+// copied is what a copy asks of a cluster that it reads from.
+type copied interface {
+	TopicBounds(ctx context.Context, topic string, partitions int) (starts, stables []int64, err error)
+	TopicID(ctx context.Context, topic string) (string, error)
 }
 
 // Reading is a cluster with the abilities alone that change nothing, so that whoever asks for another one learns that there
