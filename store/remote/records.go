@@ -225,7 +225,7 @@ func (g *pageRead) backward(before int64) error {
 	p := &g.page
 	end := before
 	span := int64(g.max) + int64(g.max)/8 + 4
-	low, whole := end, false
+	low := end
 	for len(p.Records) < g.max && low > p.Start {
 		from := max(p.Start, low-span)
 		list, first, err := g.run(from, low, g.max-len(p.Records))
@@ -252,7 +252,7 @@ func (g *pageRead) backward(before int64) error {
 			break
 		}
 	}
-	whole = low <= p.Start && len(p.Records) < g.max
+	whole := low <= p.Start && len(p.Records) < g.max
 	for used, i := 0, len(p.Records)-1; i >= 0; i-- {
 		if used += weight(&p.Records[i]); used > g.bytes && i < len(p.Records)-1 {
 			p.Records, whole = slices.Clone(p.Records[i+1:]), false

@@ -94,8 +94,8 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return errors.Join(err, src.Close())
 	}
 	told := a.tell(nil, info.Notices)
-	fmt.Fprintf(a.out, "ready %s\n", info.Address)
-	if err := a.out.Flush(); err != nil {
+	_, err = fmt.Fprintf(a.out, "ready %s\n", info.Address)
+	if err = errors.Join(err, a.out.Flush()); err != nil {
 		return errors.Join(err, src.Close())
 	}
 	news := time.NewTicker(noticesEvery)
