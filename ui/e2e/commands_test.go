@@ -120,7 +120,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no such topic":     {[]string{"read", "kitchn", "-s", dir}, `no such topic: "kitchn"; did you mean kitchen\?`},
 		"no such partition": {[]string{"read", "kitchen/7", "-s", dir}, `no such partition: kitchen has no partition 7`},
 		"no such source":    {[]string{"topics", "-s", "/no/such/dir"}, `/no/such/dir: no such directory or file; give a Kafka log directory`},
-		"a cluster":         {[]string{"topics", "-s", "127.0.0.1:9092"}, `cluster`},
+		"no such cluster":   {[]string{"topics", "-s", "127.0.0.1:1"}, `connect to 127.0.0.1:1: .*refused; strata profile test 127.0.0.1:1 says at which step`},
 		"no such group":     {[]string{"group", "g", "-s", dir}, `no such group: "g"`},
 		"write to a dir":    {[]string{"produce", "kitchen", "-v", "x", "-s", dir}, `only looked at, never changed`},
 		"no such command":   {[]string{"topic", "mend", "x"}, `say what to do|unknown command`},
