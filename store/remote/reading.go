@@ -20,6 +20,7 @@ type abilities interface {
 	model.RackReader
 	model.TransactionReader
 	model.BatchScanner
+	model.BatchLister
 	model.Focuser
 	model.Profiled
 	copied
