@@ -222,7 +222,7 @@ func segmentJSON(o *object, s *model.Segment) []byte {
 
 func batchJSON(o *object, b *model.Batch) []byte {
 	o.reset()
-	o.num("position", b.Position)
+	o.maybe("position", b.Position)
 	o.num("base", b.Base)
 	o.num("last", b.Last)
 	o.num("count", int64(b.Count))

@@ -278,18 +278,36 @@ func (a *app) leaves(s *model.Segment) string {
 }
 
 func (a *app) batchesCmd() *cobra.Command {
-	return &cobra.Command{
+	var from int64
+	c := &cobra.Command{
 		Use:   "batches TOPIC/P|FILE",
 		Short: "one line a batch: position, offsets, count, codec, producer, flags, crc",
-		Args:  cobra.ExactArgs(1),
+		Long: `batches prints one line a batch: position, offsets, count, codec, producer, flags, crc. Control batches and
+those of aborted transactions are among them.
+
+A cluster shows batches as Fetch gives them, not where they lie: there is no position then, and null with --json.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if from < 0 {
+				return fmt.Errorf("%w --from %d: want an offset", model.ErrInvalid, from)
+			}
 			word, arg := a.fileOr(args[0])
-			return a.withSource(c, word, Look, DirOptions{Still: true}, func(ctx context.Context, src model.Source) error { return a.batches(ctx, src, arg) })
+			return a.withSource(c, word, Look, DirOptions{Still: true}, func(ctx context.Context, src model.Source) error { return a.batches(ctx, src, arg, from) })
 		},
 	}
+	c.Flags().Int64Var(&from, "from", 0, "leave out batches that end before this offset")
+	return c
 }
 
-func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
+// batchHeads are the columns of a batch.
+var batchHeads = [...]string{">POSITION", ">BASE", ">LAST", ">COUNT", ">BYTES", "CODEC", "TIME", "PRODUCER", "KIND", "CRC"}
+
+func (a *app) batches(ctx context.Context, src model.Source, arg string, from int64) error {
+	if told, ok := src.(model.BatchLister); ok {
+		if _, files := src.(model.SegmentReader); !files {
+			return a.fetchedBatches(ctx, src, told, arg, from)
+		}
+	}
 	reader, err := ability[model.SegmentReader](src, "see batches")
 	if err != nil {
 		return err
@@ -306,7 +324,7 @@ func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
 	var o object
 	var t *table
 	if !a.opts.json {
-		t = newTable(a.out, ">POSITION", ">BASE", ">LAST", ">COUNT", ">BYTES", "CODEC", "TIME", "PRODUCER", "KIND", "CRC")
+		t = newTable(a.out, batchHeads[:]...)
 	}
 	for _, tp := range tps {
 		segs, err := reader.Segments(ctx, tp)
@@ -317,7 +335,7 @@ func (a *app) batches(ctx context.Context, src model.Source, arg string) error {
 			if !wanted(&s, at.Segment) {
 				continue
 			}
-			if err := a.segmentBatches(ctx, reader, tp, s.Base, &o, t); err != nil {
+			if err := a.segmentBatches(ctx, reader, tp, s.Base, from, &o, t); err != nil {
 				if !a.unreadable(ctx, err) {
 					return err
 				}
@@ -342,7 +360,7 @@ func wanted(s *model.Segment, base int64) bool {
 	return s.State == model.SegmentActive || s.State == model.SegmentSealed || s.State == model.SegmentSwap
 }
 
-func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp model.TopicPartition, base int64, o *object, t *table) error {
+func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp model.TopicPartition, base, from int64, o *object, t *table) error {
 	told := map[model.Fault]bool{}
 	for first := int64(0); ; {
 		page, err := reader.Batches(ctx, model.BatchQuery{TP: tp, Base: base, First: first, Max: 1000, Check: true})
@@ -351,16 +369,10 @@ func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp
 		}
 		for i := range page.Batches {
 			b := &page.Batches[i]
-			if !b.Valid || b.Err != nil {
-				a.code = exitWrong
+			if b.Last >= 0 && b.Last < from {
+				continue
 			}
-			if t == nil {
-				_, err = a.out.Write(batchJSON(o, b))
-			} else {
-				err = t.row(number(b.Position), number(b.Base), number(b.Last), number(int64(b.Count)), number(b.Bytes), b.Codec,
-					a.stamp(b.MaxTimestamp), producer(b), batchKind(b), crc(b))
-			}
-			if err != nil {
+			if err := a.printBatch(b, o, t); err != nil {
 				return err
 			}
 		}
@@ -375,35 +387,6 @@ func (a *app) segmentBatches(ctx context.Context, reader model.SegmentReader, tp
 			return nil
 		}
 	}
-}
-
-func producer(b *model.Batch) string {
-	if b.ProducerID < 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%d/%d #%d", b.ProducerID, b.ProducerEpoch, b.BaseSequence)
-}
-
-func batchKind(b *model.Batch) string {
-	switch {
-	case b.Control != "":
-		return strings.ToUpper(b.Control)
-	case b.Torn:
-		return "torn"
-	case b.Transactional:
-		return "transactional"
-	}
-	return "–"
-}
-
-func crc(b *model.Batch) string {
-	switch {
-	case b.Err != nil && b.CRC == b.CRCComputed:
-		return "bad: " + b.Err.Error()
-	case b.CRC != b.CRCComputed:
-		return fmt.Sprintf("bad: %08x, computed %08x", b.CRC, b.CRCComputed)
-	}
-	return fmt.Sprintf("%08x", b.CRC)
 }
 
 // fileOr takes an argument that is an existing file for the source, and anything else for a place in the source of

@@ -125,6 +125,11 @@ func Able[T any](src model.Source) bool {
 	return ok
 }
 
+// ShowsBatches reports whether a source shows batches, those of its files or those that brokers tell of.
+func ShowsBatches(src model.Source) bool {
+	return Able[model.SegmentReader](src) || Able[model.BatchLister](src)
+}
+
 // NoFiles returns why a source shows no files: why, and of a cluster, which never does, what is near instead.
 func NoFiles(src model.Source, why, near string) string {
 	if Able[model.BrokerReader](src) {

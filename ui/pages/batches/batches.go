@@ -45,7 +45,7 @@ type inside struct {
 //   - the table's Len is how many batches are known of
 //   - rows holds some of them by number, those around the cursor first of all
 type batches struct {
-	page.Env
+	cells
 	tp   model.TopicPartition
 	base int64 // Unknown until it is found
 	from page.Open
@@ -75,23 +75,17 @@ type batches struct {
 	calm    kit.Theme // the theme without a cursor
 }
 
-// New makes the page for a segment, or for the one that holds o.Addr.Offset; without either for the newest.
+// New makes the page for a segment, or for the one that holds o.Addr.Offset; without either for the newest. A source that
+// shows no files, and tells of batches all the same, has the page of those.
 func New(env page.Env, o page.Open) page.Page {
-	p := &batches{Env: env, tp: o.Addr.TP(), base: o.Addr.Segment, from: o, rows: map[int64]model.Batch{}, bad: map[int64]bool{}}
-	p.src, _ = env.Src.(reader)
+	src, files := env.Src.(reader)
+	if told, ok := env.Src.(model.BatchLister); ok && !files {
+		return newFetched(env, o, told)
+	}
+	p := &batches{cells: cells{env}, tp: o.Addr.TP(), base: o.Addr.Segment, from: o, src: src, rows: map[int64]model.Batch{}, bad: map[int64]bool{}}
 	p.shown.pos = model.Unknown
 	p.table.Theme, p.fields.Theme, p.hex.Theme = env.Theme, env.Theme, env.Theme
-	p.table.Columns = []kit.Column{
-		{Name: "POS", Right: true, Min: 9},
-		{Name: "OFFSETS", Min: 12},
-		{Name: "N", Right: true, Min: 4},
-		{Name: "SIZE", Right: true, Min: 8, Drop: 1},
-		{Name: "CODEC", Min: 6, Drop: 3},
-		{Name: "WRITTEN", Min: 12, Drop: 4},
-		{Name: "PRODUCER", Drop: 5},
-		{Name: "KIND", Min: 6, Drop: 2},
-		{Name: "CRC", Min: 5},
-	}
+	p.table.Columns = append([]kit.Column{{Name: "POS", Right: true, Min: 9}}, columns()...)
 	p.fields.NoHead = true
 	p.fields.Columns = []kit.Column{{Name: "field", Grow: true, Min: 14, Max: 30}, {Name: "value", Right: true, Min: 8, Max: 26}, {Name: "note", Min: 24, Max: 36, Drop: 1}}
 	return p

@@ -2,7 +2,6 @@ package batches
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -57,28 +56,17 @@ func (p *batches) listHeight(h int) int { return max(5, min(h*2/5, int(min(p.tab
 
 func (p *batches) list(w, h int) string {
 	p.listH = h
-	return p.table.View(w, h, p.row)
+	return p.table.View(w, h, p.line)
 }
 
-func (p *batches) row(i int64) kit.Row {
+func (p *batches) line(i int64) kit.Row {
 	b, ok := p.rows[i]
 	if !ok {
 		return kit.Row{Line: p.Theme.Dim.Wrap(p.Theme.Glyphs.Ellipsis)}
 	}
-	t := p.Theme
-	row := []kit.Cell{
-		{Text: kit.Number(b.Position), Style: t.Dim},
-		p.offsets(&b),
-		{Text: kit.Number(int64(b.Count))},
-		t.BytesCell(b.Bytes),
-		p.codec(&b),
-		p.written(&b),
-		p.producer(&b),
-		p.kind(&b, p.gap(i, &b)),
-		p.crc(&b),
-	}
+	row := append([]kit.Cell{{Text: kit.Number(b.Position), Style: p.Theme.Dim}}, p.row(&b, p.gap(i, &b))...)
 	if b.Torn {
-		row[2] = kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
+		row[2] = kit.Cell{Text: p.Theme.Glyphs.Unknown, Style: p.Theme.Dim}
 	}
 	return kit.Row{Cells: row}
 }
@@ -92,87 +80,6 @@ func (p *batches) gap(i int64, b *model.Batch) int64 {
 		return b.Position - before.Position - before.Bytes
 	}
 	return 0
-}
-
-func (p *batches) offsets(b *model.Batch) kit.Cell {
-	switch {
-	case b.Base < 0:
-		return kit.Cell{Text: p.Theme.Glyphs.Unknown, Style: p.Theme.Dim}
-	case b.Base == b.Last:
-		return kit.Cell{Text: kit.Number(b.Base)}
-	}
-	return kit.Cell{Spans: []kit.Span{{Text: kit.Number(b.Base)}, {Text: " " + p.Theme.Glyphs.Ellipsis + " ", Style: p.Theme.Dim}, {Text: kit.Number(b.Last)}}}
-}
-
-func (p *batches) codec(b *model.Batch) kit.Cell {
-	if b.Torn || b.Codec == "" || b.Codec == "none" {
-		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
-	}
-	c := kit.Cell{Text: kit.Safe(b.Codec, 30)}
-	if b.Inflated > 0 && b.Bytes > 0 {
-		c.Unit = fmt.Sprintf("%.1f×", float64(b.Inflated)/float64(b.Bytes))
-	}
-	return c
-}
-
-func (p *batches) written(b *model.Batch) kit.Cell {
-	at := b.FirstTimestamp
-	if at < 0 {
-		at = b.MaxTimestamp
-	}
-	if at < 0 {
-		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
-	}
-	c := kit.Cell{Text: p.Clock.Clock(at)}
-	if d := b.MaxTimestamp - at; d > 0 && d < 1<<42 {
-		c.Unit = "+" + kit.Duration(time.Duration(d)*time.Millisecond)
-	}
-	return c
-}
-
-func (p *batches) producer(b *model.Batch) kit.Cell {
-	if b.ProducerID < 0 {
-		return kit.Cell{Text: p.Theme.Glyphs.None, Style: p.Theme.Dim}
-	}
-	c := kit.Cell{Text: strconv.FormatInt(b.ProducerID, 10) + "/" + strconv.Itoa(int(b.ProducerEpoch))}
-	if b.BaseSequence >= 0 {
-		c.Unit = "#" + strconv.Itoa(int(b.BaseSequence))
-	}
-	return c
-}
-
-func (p *batches) kind(b *model.Batch, gap int64) kit.Cell {
-	t := p.Theme
-	switch {
-	case gap > 0:
-		return kit.Cell{Text: t.Glyphs.Bad + " " + kit.BytesText(gap) + " lost before", Style: t.Bad}
-	case b.Torn:
-		return kit.Cell{Text: "torn", Style: t.Warn}
-	case b.Control != "":
-		return kit.Cell{Text: strings.ToUpper(kit.Safe(b.Control, 30)), Style: t.Null}
-	case b.Count == 0:
-		return kit.Cell{Text: "emptied", Style: t.Dim}
-	case b.Transactional:
-		return kit.Cell{Text: "txn"}
-	case b.DeleteHorizon >= 0:
-		return kit.Cell{Text: "horizon", Style: t.Dim}
-	case b.Magic >= 0 && b.Magic < 2:
-		return kit.Cell{Text: "magic " + strconv.Itoa(int(b.Magic)), Style: t.Dim}
-	}
-	return kit.Cell{}
-}
-
-func (p *batches) crc(b *model.Batch) kit.Cell {
-	t := p.Theme
-	switch {
-	case b.Torn:
-		return kit.Cell{Text: t.Glyphs.Unknown, Style: t.Dim}
-	case !b.Valid:
-		return kit.Cell{Text: t.Glyphs.Bad + " bad", Style: t.Bad}
-	case b.Err != nil:
-		return kit.Cell{Text: t.Glyphs.Good + " " + t.Glyphs.Bad, Style: t.Bad}
-	}
-	return kit.Cell{Text: t.Glyphs.Good, Style: t.Good}
 }
 
 // lower draws the batch under the cursor: a rule that names it, what is wrong, fields and bytes, the selected field.

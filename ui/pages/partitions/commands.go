@@ -18,6 +18,7 @@ func (p *partitions) Commands() []page.Command {
 		{Key: page.Bind("x", "lookup"), Off: p.needs(page.NoFiles(p.Src, "this source shows no files to look into", "r, then o finds an offset or a time"), page.Able[model.SegmentReader]), Run: p.to(page.Lookup)},
 		{Key: page.Bind("v", "verify"), Off: p.needs(page.NoFiles(p.Src, "this source shows no files to check", "strata DIR checks one of its brokers' files"), page.Able[model.Verifier]), Run: p.to(page.Check)},
 		{Key: page.Bind("s", "sort"), Run: p.nextSort},
+		{Key: page.Bind("b", "batches, the newest"), Off: p.needs("this source shows no batches", page.ShowsBatches), Run: p.to(page.Batches), Quiet: true},
 		{Key: page.Bind("p", "produce"), Off: p.needs("this source is read-only: nothing can be produced", page.Able[model.Producer]), Run: p.to(page.Produce), Quiet: true},
 		{Key: page.Bind("c", "groups that read this topic"), Run: p.whole(page.Groups), Quiet: true},
 		{Key: page.Bind("R", "records of all partitions"), Run: p.whole(page.Records), Quiet: true},

@@ -106,6 +106,7 @@ func TestKeysOpenAndSayWhyNot(t *testing.T) {
 		"t":     {page.Tail, "", false},
 		"x":     {page.Lookup, "", false},
 		"v":     {page.Check, "", false},
+		"b":     {page.Batches, "", false},
 		"p":     {page.Produce, "", false},
 		"c":     {page.Groups, page.Groups, true},
 		"A":     {page.Alter, "", true},

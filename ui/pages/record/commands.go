@@ -16,7 +16,7 @@ func (p *record) Commands() []page.Command {
 		{Key: page.Bind("v", "form"), Off: p.whyOneForm, Run: p.turnForm(1)},
 		{Key: page.Bind("tab", "part"), Off: p.whyNone, Run: p.turnPart(1)},
 		{Key: page.Bind("y", "copy"), Off: p.whyNone, Run: p.copyShown},
-		{Key: page.Bind("enter b l right", "batch"), Off: p.whyNoFiles, Run: p.batch},
+		{Key: page.Bind("enter b l right", "batch"), Off: p.whyNoBatches, Run: p.batch},
 		{Key: page.Bind("s", "save"), Off: p.whyNoSave, Run: p.askPath},
 		{Key: page.Bind("V", "the form before"), Off: p.whyOneForm, Run: p.turnForm(-1), Quiet: true},
 		{Key: page.Bind("shift+tab", "the part before"), Off: p.whyNone, Run: p.turnPart(-1), Quiet: true},
@@ -67,9 +67,16 @@ func (p *record) whyNoFold() string {
 
 func (p *record) whyNoFiles() string {
 	if _, ok := p.Src.(model.SegmentReader); !ok {
-		return page.NoFiles(p.Src, "this source shows no files", "the record is all that brokers tell")
+		return page.NoFiles(p.Src, "this source shows no files", "b shows its batch as Fetch gives it")
 	}
 	return p.whyNone()
+}
+
+func (p *record) whyNoBatches() string {
+	if page.ShowsBatches(p.Src) {
+		return p.whyNone()
+	}
+	return p.whyNoFiles()
 }
 
 func (p *record) whyNoProduce() string {
@@ -150,7 +157,9 @@ func (p *record) edited(e page.Edited) tea.Cmd {
 
 func (p *record) batch() tea.Cmd {
 	a := model.PartitionAddress(p.tp)
-	a.Segment, a.Position = p.rec.Segment, p.rec.BatchPos
+	if a.Segment, a.Position = p.rec.Segment, p.rec.BatchPos; a.Segment < 0 {
+		a.Offset = p.rec.Offset
+	}
 	return page.Goto(page.Batches, a)
 }
 

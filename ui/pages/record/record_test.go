@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -368,5 +369,28 @@ func BenchmarkShowMebibyte(b *testing.B) {
 	for b.Loop() {
 		p.show()
 		p.View(200, 60)
+	}
+}
+
+// teller shows no files, and tells of batches as a cluster does.
+type teller struct{ model.Source }
+
+func (teller) ListBatches(context.Context, model.TopicPartition, int64, int) (model.BatchRun, error) {
+	return model.BatchRun{}, nil
+}
+
+func TestTheBatchOfARecordOfACluster(t *testing.T) {
+	src := source(paid)
+	for _, recs := range src.Recs {
+		for i := range recs {
+			recs[i].Segment, recs[i].BatchPos = model.Unknown, model.Unknown
+		}
+	}
+	p := open(t, teller{uitest.Plain(src)}, 100)
+	want := page.Open{Kind: page.Batches, Addr: addr(100)}
+	for _, key := range []string{"enter", "b"} {
+		if got := uitest.Press(p, key); fmt.Sprint(got) != fmt.Sprint([]page.Request{want}) {
+			t.Errorf("%s opened %v, want %v", key, got, want)
+		}
 	}
 }

@@ -28,7 +28,7 @@ func (p *records) Commands() []page.Command {
 		{Key: page.Bind("[", "partition before"), Off: p.whyNoPrevious, Run: p.sibling(-1), Quiet: true},
 		{Key: page.Bind("N", "hit before"), Off: p.whyNoNextHit, Run: func() tea.Cmd { return p.search(true) }, Quiet: true},
 		{Key: page.Bind("F", "find in all partitions"), Off: p.whyNoFind, Run: p.findAll, Quiet: true},
-		{Key: page.Bind("b", "the batch it lies in"), Off: p.whyNoFiles, Run: p.batch, Quiet: true},
+		{Key: page.Bind("b", "the batch it lies in"), Off: p.whyNoBatches, Run: p.batch, Quiet: true},
 		{Key: page.Bind("x", "lookup of this offset"), Off: p.whyNoFiles, Run: p.lookup, Quiet: true},
 		{Key: page.Bind("y", "copy the value"), Off: p.whyNone, Run: p.copy("value"), Quiet: true},
 		{Key: page.Bind("K", "copy the key"), Off: p.whyNone, Run: p.copy("key"), Quiet: true},
@@ -78,9 +78,16 @@ func (p *records) whyNone() string {
 
 func (p *records) whyNoFiles() string {
 	if !page.Able[model.SegmentReader](p.Src) {
-		return page.NoFiles(p.Src, "this source shows no files", "enter shows all that brokers tell of a record")
+		return page.NoFiles(p.Src, "this source shows no files", "b shows its batch as Fetch gives it")
 	}
 	return p.whyNone()
+}
+
+func (p *records) whyNoBatches() string {
+	if page.ShowsBatches(p.Src) {
+		return p.whyNone()
+	}
+	return p.whyNoFiles()
 }
 
 func (p *records) whyNoDelete() string {
@@ -133,9 +140,15 @@ func (p *records) batch() tea.Cmd {
 	switch it.kind {
 	case aRecord:
 		r := &p.span.recs[it.rec]
-		a.Segment, a.Position = r.Segment, r.BatchPos
+		if a.Segment, a.Position = r.Segment, r.BatchPos; a.Segment < 0 {
+			a.Offset = r.Offset
+		}
 	case aFault:
 		f := &p.span.faults[it.fault]
+		if !page.Able[model.SegmentReader](p.Src) && f.Offset >= 0 {
+			a.Offset = f.Offset
+			break
+		}
 		base, ok := segmentOf(f.File)
 		if !ok {
 			return page.Say(page.Warn, kit.Safe(f.File, 100)+": "+kit.Safe(f.What, 200))

@@ -483,3 +483,27 @@ func TestAnOpenTransactionIsLookedAtAgain(t *testing.T) {
 		t.Errorf("the cursor is at %v", got)
 	}
 }
+
+// teller shows no files, and tells of batches as a cluster does.
+type teller struct{ model.Source }
+
+func (teller) ListBatches(context.Context, model.TopicPartition, int64, int) (model.BatchRun, error) {
+	return model.BatchRun{}, nil
+}
+
+func TestTheBatchOfARecordOfACluster(t *testing.T) {
+	src := uitest.NewSource(uitest.Now())
+	for _, recs := range src.Recs {
+		for i := range recs {
+			recs[i].Segment, recs[i].BatchPos = model.Unknown, model.Unknown
+		}
+	}
+	p := open(t, teller{uitest.Plain(src)}, at(4_812_000))
+	want := page.Open{Kind: page.Batches, Addr: at(4_812_000)}
+	if got := uitest.Press(p, "b"); fmt.Sprint(got) != fmt.Sprint([]page.Request{want}) {
+		t.Errorf("b opened %v, want %v", got, want)
+	}
+	if got := uitest.Press(p, "x"); !said(got, "this source shows no files") {
+		t.Errorf("x: %v", got)
+	}
+}

@@ -20,7 +20,7 @@ const (
 func (p *segments) View(w, h int) string {
 	switch {
 	case p.src == nil:
-		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files", "its records are near, and its sizes (8)"), "r reads the records, esc goes back")
+		return kit.Problem(p.Theme, w, h, page.NoFiles(p.Src, "this source shows no files", "its records are near, its batches (b on a partition) and its sizes (8)"), "r reads the records, esc goes back")
 	case !p.loaded && p.err != nil:
 		return kit.Problem(p.Theme, w, h, p.err.Error(), "ctrl-r reads it again, esc goes back to the partitions")
 	case !p.loaded && p.load.Slow():
