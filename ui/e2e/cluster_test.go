@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
@@ -95,6 +96,20 @@ func TestAClusterSaysWhatItsOwnToolsSay(t *testing.T) {
 			}
 		})
 	}
+	t.Run("batches", func(t *testing.T) {
+		for _, at := range []string{"live/0", "live/2", "money/0"} {
+			files, network := w.run(0, "", "batches", at, "-s", filepath.Join(b.dir, "data"), "--json").objects(t), w.run(0, "", "batches", at, "-s", b.addr, "--json").objects(t)
+			for _, o := range files {
+				o["position"] = nil // no broker tells it
+			}
+			if fmt.Sprint(files) != fmt.Sprint(network) || len(files) == 0 {
+				t.Errorf("%s: %d batches in the files, %d by Fetch:\n%v\n%v", at, len(files), len(network), files, network)
+			}
+		}
+		if got := strings.Join(field(w.run(0, "", "batches", "money/0", "-s", b.addr, "--json").objects(t), "control"), " "); !strings.Contains(got, "commit") {
+			t.Errorf("no control batch is shown: %s", got)
+		}
+	})
 	t.Run("no trace", func(t *testing.T) {
 		for _, g := range strings.Fields(kafka("", "consumer-groups", "--list")) {
 			if g != "readers" && !strings.HasPrefix(g, "console-consumer-") { // Kafka's own consumer leaves those
