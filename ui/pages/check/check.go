@@ -143,7 +143,11 @@ func (p *check) Update(msg tea.Msg) tea.Cmd {
 		for i := range it.Vals {
 			p.take(&it.Vals[i])
 		}
+		first := p.table.Cursor() == 0
 		p.arrange()
+		if first { // whoever has not moved sees the worst, however the faults come in
+			p.table.Home()
+		}
 		p.took = p.Now().Sub(p.began)
 		if !it.Done {
 			return p.run.Next()
